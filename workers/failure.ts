@@ -1,0 +1,49 @@
+// The closed list of failures that the engine can report: the fault of the input or of the Template, never ours.
+// A failure crosses threads as a plain value; inside the engine it travels as the exception `Failed`.
+
+/** Codes that are HTTP errors while a POST waits (interface 7.2), and the `error.code` of a Run after a 202. */
+export type FileFailureCode =
+  | 'UNSUPPORTED_FILE_TYPE'
+  | 'MALFORMED_FILE'
+  | 'FILE_TOO_LARGE'
+  | 'INVALID_PARSE_PARAMS'
+  | 'TEMPLATE_COLUMNS_MISSING'
+  | 'ROW_LIMIT_EXCEEDED';
+
+/** Codes of a failed Run: the file is sound, the Run ended without an output. */
+export type RunFailureCode =
+  | 'TEMPLATE_ROW_ERROR'
+  | 'TEMPLATE_TOO_MANY_ERRORS'
+  | 'TEMPLATE_CHECK_FAILED'
+  | 'RUN_RESOURCE_LIMIT'
+  | 'RUN_INTERRUPTED'
+  | 'RUN_TIMEOUT'
+  | 'INTERNAL_ERROR';
+
+export type FailureCode = FileFailureCode | RunFailureCode;
+
+/** What went wrong, in words that hold nothing of the upload. `columns`: template-side names, with TEMPLATE_COLUMNS_MISSING. */
+export interface Failure {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly columns?: readonly string[];
+}
+
+/** Carries a Failure up to the conveyor. Everything else that is thrown is a fault of ours. */
+export class Failed extends Error {
+  readonly failure: Failure;
+
+  constructor(code: FailureCode, message: string, columns?: readonly string[]) {
+    super(message);
+    this.name = 'Failed';
+    this.failure = columns === undefined ? { code, message } : { code, message, columns };
+  }
+}
+
+/** Thrown through the conveyor when its Run was cancelled (client gone, time over, drain). Neither failure nor fault. */
+export class Cancelled extends Error {
+  constructor() {
+    super('cancelled');
+    this.name = 'Cancelled';
+  }
+}

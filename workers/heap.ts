@@ -1,0 +1,93 @@
+// The memory of one Run: a bump allocator over one WebAssembly memory. Regions live until `reset`; what lives only
+// for one batch is in the Arena. A memory never shrinks: the budget is asked before it grows.
+import type { BudgetShare } from './budget.ts';
+import { Failed } from './failure.ts';
+
+const PAGE_BYTES = 65_536;
+
+/** SIMD kernels read up to 64 bytes past a region's end and copy in steps of 16: every region is followed by this much. */
+export const REGION_PADDING_BYTES = 64;
+
+/** Address 0 means null in views, so nothing is ever placed in the first 1 KiB (AssemblyScript's own data lies there too). */
+const HEAP_START_MINIMUM = 1024;
+
+export class Heap {
+  readonly memory: WebAssembly.Memory;
+  /** Views of the whole memory. Growth replaces them: fetch them anew after anything that may allocate. */
+  u8: Uint8Array<ArrayBuffer>;
+  u32: Uint32Array<ArrayBuffer>;
+  f64: Float64Array<ArrayBuffer>;
+  i64: BigInt64Array<ArrayBuffer>;
+  #start: number;
+  #next: number;
+  #budget: BudgetShare;
+  #paidBytes: number;
+
+  /**
+   * @param start first free address, behind the kernels' own data (`__heap_base`)
+   * @param paidBytes what the Run's reservation already covers; growth beyond it asks the budget
+   */
+  constructor(memory: WebAssembly.Memory, start: number, budget: BudgetShare, paidBytes: number) {
+    this.memory = memory;
+    this.#start = align(Math.max(start, HEAP_START_MINIMUM));
+    this.#next = this.#start;
+    this.#budget = budget;
+    this.#paidBytes = paidBytes;
+    this.u8 = new Uint8Array(memory.buffer);
+    this.u32 = new Uint32Array(memory.buffer);
+    this.f64 = new Float64Array(memory.buffer);
+    this.i64 = new BigInt64Array(memory.buffer);
+  }
+
+  /** Bytes handed out so far. */
+  get usedBytes(): number {
+    return this.#next - this.#start;
+  }
+
+  /** A region that the Run needs in any case: when the budget is exhausted it is taken all the same (bounded: see budget.ts). */
+  allocate(bytes: number): number {
+    const address = this.tryAllocate(bytes, true);
+    if (address === 0) throw new Failed('RUN_RESOURCE_LIMIT', 'The Run needs more memory than one Run may address.');
+    return address;
+  }
+
+  /** A region for state that grows. 0 when the budget refuses or the 4 GiB of addresses end: spill and go on. */
+  tryAllocate(bytes: number, forced = false): number {
+    const next = align(this.#next + bytes + REGION_PADDING_BYTES);
+    const missingBytes = next - this.memory.buffer.byteLength;
+    if (missingBytes > 0 && !this.#grow(next, missingBytes, forced)) return 0;
+    const address = this.#next;
+    this.#next = next;
+    return address;
+  }
+
+  /** Everything handed out is gone; the memory stays as large as it is. */
+  reset(): void {
+    this.#next = this.#start;
+  }
+
+  #grow(next: number, missingBytes: number, forced: boolean): boolean {
+    const pages = Math.ceil(missingBytes / PAGE_BYTES);
+    const unpaidBytes = Math.max(0, next - this.#start - this.#paidBytes);
+    if (unpaidBytes > 0) {
+      if (forced) this.#budget.force(unpaidBytes);
+      else if (!this.#budget.take(unpaidBytes)) return false;
+      this.#paidBytes += unpaidBytes;
+    }
+    try {
+      this.memory.grow(pages);
+    } catch {
+      return false;
+    }
+    const { buffer } = this.memory;
+    this.u8 = new Uint8Array(buffer);
+    this.u32 = new Uint32Array(buffer);
+    this.f64 = new Float64Array(buffer);
+    this.i64 = new BigInt64Array(buffer);
+    return true;
+  }
+}
+
+function align(address: number): number {
+  return Math.ceil(address / 64) * 64;
+}

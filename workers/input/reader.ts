@@ -1,0 +1,46 @@
+// The contract between the bytes of an upload, its reader and the conveyor.
+import type { Batch } from '../batch.ts';
+import type { RunReport } from '../report.ts';
+
+/** Bytes of an upload in order. Synchronous where bytes are there, a wait where they are not. */
+export interface ByteSource {
+  /** Copies the next bytes into `target`; 0 when none are there now (see `ended`). */
+  read(target: Uint8Array): number;
+  /** True when everything was read and nothing will follow. */
+  readonly ended: boolean;
+  /** Resolves when `read` would give bytes, or at the end. Rejects with Cancelled. */
+  wait(): Promise<void>;
+  /** Begins again at the first byte (a local copy is kept for as long as the Run lives). */
+  rewind(): void;
+  close(): void;
+}
+
+/** What was found out about a file before its rows are read. */
+export interface FileHead {
+  /** csv, tsv, xlsx, json, ndjson. */
+  readonly type: string;
+  readonly encoding: string;
+  readonly delimiter: string | null;
+  readonly quote: string | null;
+  /** 0-based record of the header, null when there is none. */
+  readonly headerRow: number | null;
+  /** Header texts as they stand, by position. They never leave the engine. */
+  readonly headers: readonly string[];
+}
+
+/** Rows of one file, in order. */
+export interface RowReader {
+  readonly head: FileHead;
+  /**
+   * The next batch of at most `rowsMax` rows: a Batch, 'wait' when bytes are missing (then await `wait`), 'end' at the
+   * end of the file. Throws Failed. The batch before is void. `rowsMax` 0: reads on for syntax and row count alone,
+   * making batches whose rows nobody looks at.
+   */
+  next(rowsMax: number): Batch | 'wait' | 'end';
+  wait(): Promise<void>;
+  /** Data rows read so far. */
+  readonly rowsRead: number;
+  /** Adds what was met on the way (RAGGED_ROW, STRAY_QUOTE). */
+  describe(report: RunReport): void;
+  close(): void;
+}

@@ -1,0 +1,34 @@
+// Loads the compiled kernels: one module per process, one instance (with its own memory) per Run at work.
+import { readFileSync } from 'node:fs';
+
+/** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
+export interface KernelExports {
+  /** First address behind the kernels' own static data. */
+  heapStart(): number;
+}
+
+export interface Kernel {
+  readonly memory: WebAssembly.Memory;
+  readonly exports: KernelExports;
+}
+
+/** First size of a Run's memory in pages of 64 KiB: 4 MiB, the reservation of a Run. */
+const INITIAL_PAGES = 64;
+
+/** wasm32 ends at 4 GiB. */
+const MAXIMUM_PAGES = 65_536;
+
+/** Compiled once by each thread's entry (or handed over by the main thread: a WebAssembly.Module can be cloned). */
+export function compileKernels(): WebAssembly.Module {
+  return new WebAssembly.Module(readFileSync(new URL('./kernel.wasm', import.meta.url)));
+}
+
+export function instantiateKernel(module: WebAssembly.Module): Kernel {
+  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MAXIMUM_PAGES });
+  const abort = (): never => {
+    throw new Error('kernel aborted');
+  };
+  const instance = new WebAssembly.Instance(module, { env: { memory, abort } });
+  const exports = instance.exports as unknown as KernelExports;
+  return { memory, exports };
+}

@@ -1,0 +1,117 @@
+// What crosses between the main thread and a worker thread, both ways. Plain values only.
+import type { Failure } from './failure.ts';
+import type { RunReport } from './report.ts';
+
+/** Where the bytes of an upload (or of a local file) are. */
+export type TaskSource =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** A file that may still grow: the main thread tells its length with `grown`. A local file is complete at once. */
+  | { readonly kind: 'file'; readonly path: string };
+
+/** Ceilings of the plan that the engine keeps; null = none. */
+export interface TaskLimits {
+  readonly rowsMax: number | null;
+  readonly outputRowsMax: number | null;
+  readonly outputBytesMax: number | null;
+  readonly inflatedBytesMax: number | null;
+}
+
+/** A request's own parameters (create_run's delimiter and header_row). */
+export interface TaskOverrides {
+  readonly delimiter: string | null;
+  readonly headerRow: number | null;
+}
+
+/** A reference table of the catalog. */
+export interface TaskTable {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+export interface RunTask {
+  /** Number of the task, unique in the process. */
+  readonly task: number;
+  readonly template: { readonly source: string; readonly format: 'json' | 'yaml'; readonly sha256: string };
+  readonly source: TaskSource;
+  /** The upload's file name ending, lower case, without the dot ('' = none): only a hint for the type. */
+  readonly ending: string;
+  readonly overrides: TaskOverrides;
+  readonly limits: TaskLimits;
+  /** The output: kept in memory up to `memoryBytesMax`, beyond that in the file `path` (written there from then on). */
+  readonly output: { readonly path: string; readonly memoryBytesMax: number };
+  /** A path of the Run's own for its spill files; made when needed, removed by the worker. */
+  readonly spillDirectory: string;
+  /** Reference tables by catalog name. */
+  readonly tables: Readonly<Record<string, TaskTable>>;
+  /** Secrets of the account by name are read from this folder when an operation names one; null = none. */
+  readonly secretsDirectory: string | null;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  /** What the Run may use without asking the budget, in bytes. */
+  readonly reservationBytes: number;
+}
+
+export interface RunOutcomeOutput {
+  /** The whole output when it stayed in memory, else null (it is in the task's output path). */
+  readonly bytes: Uint8Array | null;
+  readonly sizeBytes: number;
+  readonly sha256: string | null;
+  readonly mimeType: string;
+  /** Ending for the file name, without the dot. */
+  readonly ending: string;
+}
+
+export interface RunOutcome {
+  readonly rowsWritten: number | null;
+  readonly truncated: boolean;
+  readonly output: RunOutcomeOutput | null;
+  readonly failure: Failure | null;
+  readonly report: RunReport;
+  /** Processor time is not measured; wall time inside the engine in milliseconds, waits for bytes left out. */
+  readonly busyMilliseconds: number;
+}
+
+export type ToWorker =
+  | { readonly kind: 'start'; readonly task: RunTask }
+  /** The source file has `bytes` bytes now; `ended`: and will have no more. */
+  | { readonly kind: 'grown'; readonly task: number; readonly bytes: number; readonly ended: boolean }
+  /** Begin again from the start of the source with other parameters (they came after the file). */
+  | { readonly kind: 'restart'; readonly task: number; readonly overrides: TaskOverrides }
+  | { readonly kind: 'cancel'; readonly task: number }
+  /** Finish what runs, take nothing new, end the thread's task. */
+  | { readonly kind: 'stop' };
+
+export type FromWorker =
+  | { readonly kind: 'ready'; readonly thread: number }
+  /** The engine stopped early; the rest of the upload need not be kept. A restart makes this void (see `generation`). */
+  | { readonly kind: 'held'; readonly task: number; readonly generation: number; readonly failure: Failure }
+  | { readonly kind: 'done'; readonly task: number; readonly generation: number; readonly outcome: RunOutcome }
+  /** A cancelled Run has given everything back. */
+  | { readonly kind: 'cancelled'; readonly task: number }
+  /** A fault of ours: message and stack for the log, never for an answer. */
+  | {
+      readonly kind: 'fault';
+      readonly task: number;
+      readonly generation: number;
+      readonly message: string;
+      readonly stack: string;
+    };
+
+/** Int32 slots of the shared control block of one thread. */
+export const CONTROL_BEAT = 0;
+export const CONTROL_RUNNING = 1;
+export const CONTROL_SLOTS = 2;
+
+/** What a thread is started with (the argument of its one long task). */
+export interface ThreadStart {
+  readonly thread: number;
+  readonly port: unknown;
+  readonly budget: SharedArrayBuffer;
+  /** CONTROL_SLOTS Int32: CONTROL_BEAT counts batches and loop turns, CONTROL_RUNNING is 1 while a batch is computed. */
+  readonly control: SharedArrayBuffer;
+  /** Int32 flags by `task % CANCEL_FLAGS`: the task number whose Run is to stop; checked at each batch. */
+  readonly cancel: SharedArrayBuffer;
+}
+
+/** Slots of the cancel flags: more than the Runs that one thread can hold at a time. */
+export const CANCEL_FLAGS = 16_384;

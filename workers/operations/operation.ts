@@ -1,0 +1,95 @@
+// The contract of an operation: what a Template says of it (parameters), what it does to the columns before the first
+// row (effect), and what it does to batches (start). The conveyor (workers/run.ts) drives it, the table is index.ts.
+import type { Static, TSchema } from 'typebox';
+import type { Arena } from '../arena.ts';
+import type { Batch } from '../batch.ts';
+import type { BudgetShare } from '../budget.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { CodeCounts, OperationReport, RowErrorCode } from '../report.ts';
+import type { Schema } from '../schema.ts';
+import type { SpillFolder } from '../spill/spill-folder.ts';
+import type { Scope } from '../template/scope.ts';
+
+/** R row-local, O in order with constant state, K keyed state that spills, B needs all rows, E check at the end. */
+export type MemoryClass = 'R' | 'O' | 'K' | 'B' | 'E';
+
+/** Documentation and test in one: run with batches of 1, 2 and 1,000 rows. Cells are texts or null. */
+export interface OperationExample {
+  readonly title: string;
+  /** The operation as it stands in a Template (name and parameters). */
+  readonly operation: Readonly<Record<string, unknown>>;
+  readonly input: { readonly columns: readonly string[]; readonly rows: readonly (readonly (string | null)[])[] };
+  readonly output: { readonly columns: readonly string[]; readonly rows: readonly (readonly (string | null)[])[] };
+}
+
+/** Receives batches. A batch is only valid until the call returns. */
+export type Next = (batch: Batch) => void;
+
+/** What a running operation has around it. Everything here belongs to one Run. */
+export interface OperatorContext {
+  /** Columns before this operation, and after it. */
+  readonly input: Schema;
+  readonly output: Schema;
+  /** For each output column its index in `input`, or -1 for a new column (see `arrange` in arrange.ts). */
+  readonly layout: readonly number[];
+  readonly next: Next;
+  readonly kernel: Kernel;
+  readonly arena: Arena;
+  readonly budget: BudgetShare;
+  readonly spill: SpillFolder;
+  readonly report: OperationReport;
+  readonly errors: RowErrors;
+  /** RFC 3339 time at which the Run started (`run.started_at`). */
+  readonly startedAt: string;
+}
+
+/** What became of a row in trouble, by the operation's `on_error`. */
+export type RowErrorAction = 'drop_row' | 'blank' | 'keep';
+
+/** The one way in which an operation reports a row in trouble. */
+export interface RowErrors {
+  /**
+   * Counts the error and says what to do with the row; with `flag` it has noted the code in the batch's flag column and
+   * gives 'blank'. With `fail` the Run ends TEMPLATE_ROW_ERROR naming the lowest such row; the row then counts as dropped.
+   */
+  report(batch: Batch, physicalRow: number, column: string | null, code: RowErrorCode): RowErrorAction;
+  readonly counts: CodeCounts;
+}
+
+export interface Operator {
+  /** Takes a batch, hands none, one or several on to `context.next` before it returns. */
+  push(batch: Batch): void;
+  /** End of the input: hands on what is left, yielding between batches so that other Runs of the thread can go on. */
+  finish?(): Iterable<void>;
+  /**
+   * How many more input rows this operator takes for sure before it has had enough (Infinity: never has). The conveyor
+   * makes batches no larger, so that rows behind the end never reach earlier operations; 0 means it is satisfied.
+   */
+  rowsWanted?(): number;
+}
+
+export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown> {
+  readonly name: string;
+  /** One sentence for the reference. */
+  readonly summary: string;
+  /** Parameters beside the common ones (id, note, enabled, where, if_missing, on_error), which the schema adds. */
+  readonly parameters: P;
+  /** True for operations on cells: `where` and `on_error` apply to them. */
+  readonly cells: boolean;
+  readonly memory: MemoryClass | ((parameters: Static<P>) => MemoryClass);
+  readonly examples: readonly OperationExample[];
+  /**
+   * Runs the operation over names and types alone. Called when a Template is checked (the set of columns may be open:
+   * an unknown name becomes a required column) and again with the file's own columns before its first row. What it
+   * returns is handed to `start`.
+   */
+  effect(parameters: Static<P>, scope: Scope): Plan;
+  start(plan: Plan, context: OperatorContext): Operator;
+}
+
+/** Fixes the types of one operation's definition for the table, which holds operations of all kinds. */
+export function defineOperation<P extends TSchema, Plan>(
+  definition: OperationDefinition<P, Plan>,
+): OperationDefinition<P, Plan> {
+  return definition;
+}

@@ -1,0 +1,39 @@
+// The columns at one step of a Template, as an operation's `effect` sees and changes them. One implementation serves the
+// check (open set: unknown names become required columns) and the Run (closed set: the file's own columns).
+import type { Column, ColumnType } from '../schema.ts';
+
+/** `"a"`, `["a","b"]`, `{pattern}`, `{type}`, `{except: [...]}`, `"*"`. */
+export type ColumnSet =
+  | string
+  | readonly string[]
+  | { readonly pattern: string }
+  | { readonly type: ColumnType }
+  | { readonly except: readonly string[] };
+
+export interface Scope {
+  /** The columns known at this step, in order. */
+  readonly columns: readonly Column[];
+  /** False when the file may bring more columns than are known (only while checking). */
+  readonly closed: boolean;
+  /**
+   * A column that the operation reads. Unknown: in an open set it becomes required (as text); in a closed one it is a
+   * problem with a suggestion. Null when it is missing and `if_missing` is null or skip, or after a problem.
+   * `pointer`: JSON pointer inside the operation, such as "/columns/0".
+   */
+  read(name: string, pointer: string): Column | null;
+  /** The columns of a set, each read as by `read`. Pattern, type, except and "*" range over the known columns. */
+  resolve(set: ColumnSet, pointer: string): readonly Column[];
+  /** A new column at the end, or in the place of another (before it, if that stays). Problem when the name is taken. */
+  add(name: string, type: ColumnType, pointer: string, place?: { readonly before: Column }): Column;
+  /** An edit in place that changes the type. */
+  retype(column: Column, type: ColumnType): void;
+  remove(column: Column): void;
+  /** Simultaneous; a collision is a problem. */
+  rename(names: ReadonlyMap<Column, string>, pointer: string): void;
+  /** The columns from now on, in this order; closes the set (select, aggregate, pivot). With `rest`, others follow. */
+  arrange(columns: readonly Column[], options: { readonly rest: boolean }): void;
+  /** Makes the set closed: after this an unknown name is an error of the Template itself. */
+  close(): void;
+  /** A mistake in the Template at this place: what to write instead. */
+  problem(pointer: string, code: string, message: string): void;
+}
