@@ -1,0 +1,222 @@
+// Owns the exact decimal: an integer and the number of its digits behind the point. It does not read localised numbers
+// (number-text.ts) and knows nothing of columns.
+
+/** How a digit that does not fit is dropped; `error` refuses instead of dropping. */
+export type Rounding = 'half_even' | 'half_up' | 'down' | 'error';
+
+/** The closed list of roundings, as templates spell them. */
+export const ROUNDINGS: readonly Rounding[] = ['half_even', 'half_up', 'down', 'error'];
+
+/** Most digits of a decimal, so that no arithmetic over a cell can run away; a limit far above any amount of money. */
+export const DECIMAL_DIGITS_MAX = 1000;
+
+/** Digits behind the point that a division keeps at least before it rounds (half even). */
+export const DIVISION_SCALE = 10;
+
+/**
+ * An exact decimal: `digits` times ten to the power of minus `scale`. `digits` is a number while it is a safe integer
+ * and a bigint above, never the other way round; the scale is kept as written (1.20 has scale 2).
+ */
+export class Decimal {
+  readonly digits: number | bigint;
+  readonly scale: number;
+
+  constructor(digits: number | bigint, scale: number) {
+    this.digits = digits;
+    this.scale = scale;
+  }
+
+  toString(): string {
+    return decimalText(this);
+  }
+}
+
+/** A decimal of a bigint, narrowed to the fast form where it fits. Null when it has too many digits. */
+export function decimalOf(digits: number | bigint, scale: number): Decimal | null {
+  if (typeof digits === 'number') return new Decimal(digits === 0 ? 0 : digits, scale);
+  if (digits >= SAFE_MIN && digits <= SAFE_MAX) return new Decimal(Number(digits), scale);
+  return digits < BIGGEST && digits > -BIGGEST ? new Decimal(digits, scale) : null;
+}
+
+/** Reads `-12.30`, `.5`, `7`, with an optional exponent (`1.5e3`) where `exponent` allows it; null when it is no such text. */
+export function parseDecimal(text: string, exponent = false): Decimal | null {
+  const plain = parsePlain(text);
+  if (plain !== null) return plain;
+  const match = exponent
+    ? /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,4}))?$/.exec(text)
+    : /^([+-]?)([0-9]*)(?:\.([0-9]*))?$/.exec(text);
+  if (match === null) return null;
+  const whole = match[2] ?? '';
+  const fraction = match[3] ?? '';
+  const count = whole.length + fraction.length;
+  if (count === 0 || count > DECIMAL_DIGITS_MAX) return null;
+  let digits = BigInt(whole + fraction);
+  if (match[1] === '-') digits = -digits;
+  const scale = fraction.length - Number(match[4] ?? 0);
+  if (Math.abs(scale) > DECIMAL_DIGITS_MAX) return null;
+  return scale >= 0 ? decimalOf(digits, scale) : decimalOf(digits * powerOfTen(-scale), 0);
+}
+
+/** Plain text with all digits of the scale, a leading zero and no exponent: `-0.50`. */
+export function decimalText(value: Decimal): string {
+  const { digits, scale } = value;
+  if (scale === 0) return String(digits);
+  const negative = digits < 0;
+  let text = String(digits);
+  if (negative) text = text.slice(1);
+  if (text.length <= scale) text = text.padStart(scale + 1, '0');
+  const point = text.length - scale;
+  return `${negative ? '-' : ''}${text.slice(0, point)}.${text.slice(point)}`;
+}
+
+/** Sum with the larger scale of the two. Null when it has too many digits. */
+export function addDecimals(left: Decimal, right: Decimal): Decimal | null {
+  if (left.scale === right.scale && typeof left.digits === 'number' && typeof right.digits === 'number') {
+    const sum = left.digits + right.digits;
+    if (Number.isSafeInteger(sum)) return new Decimal(sum, left.scale);
+  }
+  const scale = Math.max(left.scale, right.scale);
+  return decimalOf(digitsAtScale(left, scale) + digitsAtScale(right, scale), scale);
+}
+
+/** Difference with the larger scale of the two. */
+export function subtractDecimals(left: Decimal, right: Decimal): Decimal | null {
+  return addDecimals(left, negateDecimal(right));
+}
+
+/** Product; its scale is the sum of the scales. */
+export function multiplyDecimals(left: Decimal, right: Decimal): Decimal | null {
+  const scale = left.scale + right.scale;
+  if (scale > DECIMAL_DIGITS_MAX) return null;
+  if (typeof left.digits === 'number' && typeof right.digits === 'number') {
+    const product = left.digits * right.digits;
+    if (Number.isSafeInteger(product)) return decimalOf(product, scale);
+  }
+  return decimalOf(BigInt(left.digits) * BigInt(right.digits), scale);
+}
+
+/**
+ * Quotient, rounded half even to the largest of both scales and DIVISION_SCALE; zeros at the end are then dropped down
+ * to the larger scale of the two. The divisor must not be zero.
+ */
+export function divideDecimals(left: Decimal, right: Decimal): Decimal | null {
+  const kept = Math.max(left.scale, right.scale);
+  const scale = Math.max(kept, DIVISION_SCALE);
+  const shift = scale - left.scale + right.scale;
+  const quotient = divideRounded(BigInt(left.digits) * powerOfTen(shift), BigInt(right.digits), 'half_even');
+  if (quotient === null) return null;
+  const result = decimalOf(quotient, scale);
+  return result === null ? null : trimZeros(result, kept);
+}
+
+/** Remainder with the sign of the dividend. The divisor must not be zero. */
+export function remainderOfDecimals(left: Decimal, right: Decimal): Decimal | null {
+  const scale = Math.max(left.scale, right.scale);
+  return decimalOf(digitsAtScale(left, scale) % digitsAtScale(right, scale), scale);
+}
+
+/** The negative; zero has no sign. */
+export function negateDecimal(value: Decimal): Decimal {
+  return new Decimal(value.digits === 0 ? 0 : -value.digits, value.scale);
+}
+
+/** -1, 0 or 1, by value: 1.2 equals 1.20. */
+export function compareDecimals(left: Decimal, right: Decimal): number {
+  if (left.scale === right.scale) return left.digits < right.digits ? -1 : left.digits > right.digits ? 1 : 0;
+  const scale = Math.max(left.scale, right.scale);
+  const a = digitsAtScale(left, scale);
+  const b = digitsAtScale(right, scale);
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The value with `scale` digits behind the point (a negative scale rounds whole digits). Null: rounding `error` would drop a digit, or too many digits. */
+export function roundDecimal(value: Decimal, scale: number, rounding: Rounding): Decimal | null {
+  if (scale >= value.scale) return decimalOf(digitsAtScale(value, scale), scale);
+  const rounded = divideRounded(BigInt(value.digits), powerOfTen(value.scale - scale), rounding);
+  if (rounded === null) return null;
+  return scale >= 0 ? decimalOf(rounded, scale) : decimalOf(rounded * powerOfTen(-scale), 0);
+}
+
+/** The largest whole decimal that is not above the value, with scale 0. */
+export function floorDecimal(value: Decimal): Decimal | null {
+  const unit = powerOfTen(value.scale);
+  const digits = BigInt(value.digits);
+  const quotient = digits / unit;
+  return decimalOf(digits < 0n && quotient * unit !== digits ? quotient - 1n : quotient, 0);
+}
+
+/** The whole part as a bigint, cut towards zero. */
+export function truncateDecimal(value: Decimal): bigint {
+  return BigInt(value.digits) / powerOfTen(value.scale);
+}
+
+/** The nearest double, correctly rounded. */
+export function decimalToNumber(value: Decimal): number {
+  // Both operands are exact doubles here, so that the one division is correctly rounded.
+  if (typeof value.digits === 'number' && value.scale <= 22) return value.digits / 10 ** value.scale;
+  return Number(decimalText(value));
+}
+
+/** The decimal that the shortest text of a double spells (0.1 becomes 0.1); null for NaN and the infinities. */
+export function decimalFromNumber(value: number): Decimal | null {
+  return Number.isFinite(value) ? parseDecimal(String(value), true) : null;
+}
+
+/** Ten to the power of `exponent`, a non-negative integer. */
+export function powerOfTen(exponent: number): bigint {
+  return exponent < POWERS.length ? POWERS[exponent]! : 10n ** BigInt(exponent);
+}
+
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const SAFE_MIN = -SAFE_MAX;
+const BIGGEST = 10n ** BigInt(DECIMAL_DIGITS_MAX);
+const POWERS = Array.from({ length: 40 }, (_, exponent) => 10n ** BigInt(exponent));
+
+/** Most characters that the loop below reads, so that the digits stay a safe integer. */
+const PLAIN_LENGTH_MAX = 16;
+
+function parsePlain(text: string): Decimal | null {
+  const { length } = text;
+  if (length === 0 || length > PLAIN_LENGTH_MAX) return null;
+  const negative = text.charCodeAt(0) === 45;
+  let digits = 0;
+  let scale = -1;
+  for (let index = negative ? 1 : 0; index < length; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 48 && code <= 57) {
+      digits = digits * 10 + (code - 48);
+      if (scale >= 0) scale++;
+    } else if (code === 46 && scale < 0) scale = 0;
+    else return null;
+  }
+  const count = length - (negative ? 1 : 0) - (scale >= 0 ? 1 : 0);
+  if (count === 0 || count > 15) return null;
+  return new Decimal(negative && digits !== 0 ? -digits : digits, scale < 0 ? 0 : scale);
+}
+
+function digitsAtScale(value: Decimal, scale: number): bigint {
+  return BigInt(value.digits) * powerOfTen(scale - value.scale);
+}
+
+function trimZeros(value: Decimal, scale: number): Decimal {
+  let digits = BigInt(value.digits);
+  let current = value.scale;
+  while (current > scale && digits % 10n === 0n) {
+    digits /= 10n;
+    current--;
+  }
+  return decimalOf(digits, current) ?? value;
+}
+
+function divideRounded(dividend: bigint, divisor: bigint, rounding: Rounding): bigint | null {
+  const quotient = dividend / divisor;
+  const remainder = dividend % divisor;
+  if (remainder === 0n) return quotient;
+  if (rounding === 'error') return null;
+  if (rounding === 'down') return quotient;
+  const twice = 2n * (remainder < 0n ? -remainder : remainder);
+  const size = divisor < 0n ? -divisor : divisor;
+  const away = twice > size || (twice === size && (rounding === 'half_up' || quotient % 2n !== 0n));
+  if (!away) return quotient;
+  return dividend < 0n === divisor < 0n ? quotient + 1n : quotient - 1n;
+}
