@@ -10,9 +10,12 @@ export interface ByteSource {
   readonly ended: boolean;
   /** Resolves when `read` would give bytes, or at the end. Rejects with Cancelled. */
   wait(): Promise<void>;
-  /** Begins again at the first byte (a local copy is kept for as long as the Run lives). */
-  rewind(): void;
   close(): void;
+}
+
+/** The bytes as they were received, from memory or the spool: can be read again from the first byte (late parameters). */
+export interface StoredSource extends ByteSource {
+  rewind(): void;
 }
 
 /** What was found out about a file before its rows are read. */

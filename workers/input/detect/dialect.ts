@@ -1,0 +1,100 @@
+// Finds the delimiter and the quote of a CSV by the consistency of what they give: rows of the same length (pattern
+// score) with cells that look like cells (type score). After van den Burg, Nazábal, Sutton: "Wrangling messy CSV files
+// by detecting row and type patterns", Data Mining and Knowledge Discovery 33 (2019).
+import { cellKind } from './cell-kind.ts';
+import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
+
+/** Usual delimiters in the order in which a tie is settled. */
+const USUAL_DELIMITERS = [',', ';', '\t', '|'];
+
+/** Tried only where they occur: spaces and marks that stand in data far more often than between fields. */
+const RARE_DELIMITERS = [':', '^', '~', '¦', '§', '\u001f', '*', '#', ' '];
+
+/** A rare delimiter must be this much better than a usual one: a colon also splits times, a space names. */
+const RARE_FACTOR = 0.75;
+
+/** Cells looked at per dialect: enough for the type score, so that wide files do not cost more than long ones. */
+const TYPED_CELLS_MAX = 2_000;
+
+/** Type score of cells that are all odd: not zero, so that the pattern score still decides between such dialects. */
+const TYPE_SCORE_MIN = 1e-3;
+
+export interface DetectedDialect extends Dialect {
+  readonly sample: SampleRecords;
+}
+
+/**
+ * @param text the first part of the file, decoded
+ * @param ended true when it is the whole file
+ * @param known what the request or the Template has already fixed
+ */
+export function detectDialect(
+  text: string,
+  ended: boolean,
+  known: { readonly delimiter: string | null; readonly quote: string | null },
+): DetectedDialect {
+  const quotes = known.quote === null ? quoteCandidates(text) : [known.quote];
+  const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
+  let best: DetectedDialect | null = null;
+  let bestScore = -1;
+  for (const delimiter of delimiters) {
+    for (const quote of quotes) {
+      if (quote === delimiter) continue;
+      const sample = splitSample(text, { delimiter, quote }, ended);
+      const score = consistency(sample) * (RARE_DELIMITERS.includes(delimiter) ? RARE_FACTOR : 1);
+      if (score > bestScore) {
+        best = { delimiter, quote, sample };
+        bestScore = score;
+      }
+    }
+  }
+  if (best !== null) return best;
+  const dialect = { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
+  return { ...dialect, sample: splitSample(text, dialect, ended) };
+}
+
+function delimiterCandidates(text: string): string[] {
+  const usual = USUAL_DELIMITERS.filter((delimiter) => text.includes(delimiter));
+  const rare = RARE_DELIMITERS.filter((delimiter) => text.includes(delimiter));
+  return usual.length + rare.length === 0 ? [','] : [...usual, ...rare];
+}
+
+/** The double quote is the rule; a single quote is tried only where it stands at the start of a field. */
+function quoteCandidates(text: string): string[] {
+  return /(?:^|[\n\r,;\t|])'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
+}
+
+function consistency(sample: SampleRecords): number {
+  return patternScore(sample) * typeScore(sample) * quoteScore(sample);
+}
+
+/** Mean over the distinct row lengths of (rows of that length) x (length - 1) / length: long, even rows score high. */
+function patternScore({ records }: SampleRecords): number {
+  const rowsByLength = new Map<number, number>();
+  for (const record of records) {
+    if (record.length === 1 && record[0] === '') continue;
+    rowsByLength.set(record.length, (rowsByLength.get(record.length) ?? 0) + 1);
+  }
+  let score = 0;
+  for (const [length, rows] of rowsByLength) score += rows * Math.max(1e-3, (length - 1) / length);
+  return rowsByLength.size === 0 ? 0 : score / rowsByLength.size;
+}
+
+/** The share of cells that look like one cell. */
+function typeScore({ records }: SampleRecords): number {
+  let cells = 0;
+  let known = 0;
+  for (const record of records) {
+    for (const cell of record) {
+      cells++;
+      if (cellKind(cell.trim()) !== null) known++;
+    }
+    if (cells > TYPED_CELLS_MAX) break;
+  }
+  return cells === 0 ? TYPE_SCORE_MIN : Math.max(TYPE_SCORE_MIN, known / cells);
+}
+
+/** Quotes that stand where no quote can stand speak against the dialect. */
+function quoteScore({ quotedFields, strayQuotes }: SampleRecords): number {
+  return strayQuotes === 0 ? 1 : (quotedFields + 1) / (quotedFields + 1 + 2 * strayQuotes);
+}
