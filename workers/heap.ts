@@ -22,6 +22,7 @@ export class Heap {
   #next: number;
   #budget: BudgetShare;
   #paidBytes: number;
+  #borrowedBytes = 0;
 
   /**
    * @param start first free address, behind the kernels' own data (`__heap_base`)
@@ -42,6 +43,11 @@ export class Heap {
   /** Bytes handed out so far. */
   get usedBytes(): number {
     return this.#next - this.#start;
+  }
+
+  /** Bytes taken from the budget beyond the reservation; whoever drops the memory gives them back. */
+  get borrowedBytes(): number {
+    return this.#borrowedBytes;
   }
 
   /** A region that the Run needs in any case: when the budget is exhausted it is taken all the same (bounded: see budget.ts). */
@@ -73,6 +79,7 @@ export class Heap {
       if (forced) this.#budget.force(unpaidBytes);
       else if (!this.#budget.take(unpaidBytes)) return false;
       this.#paidBytes += unpaidBytes;
+      this.#borrowedBytes += unpaidBytes;
     }
     try {
       this.memory.grow(pages);

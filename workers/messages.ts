@@ -1,4 +1,5 @@
 // What crosses between the main thread and a worker thread, both ways. Plain values only.
+import type { MessagePort } from 'node:worker_threads';
 import type { Failure } from './failure.ts';
 import type { RunReport } from './report.ts';
 
@@ -71,6 +72,7 @@ export interface RunOutcome {
   readonly busyMilliseconds: number;
 }
 
+/** Posted as arrays, several of one turn together. */
 export type ToWorker =
   | { readonly kind: 'start'; readonly task: RunTask }
   /** The source file has `bytes` bytes now; `ended`: and will have no more. */
@@ -81,10 +83,13 @@ export type ToWorker =
   /** Finish what runs, take nothing new, end the thread's task. */
   | { readonly kind: 'stop' };
 
+/** Posted as arrays, several of one turn together. */
 export type FromWorker =
   | { readonly kind: 'ready'; readonly thread: number }
-  /** The engine stopped early; the rest of the upload need not be kept. A restart makes this void (see `generation`). */
-  | { readonly kind: 'held'; readonly task: number; readonly generation: number; readonly failure: Failure }
+  /**
+   * The Run is over. May come while the file still arrives, with a failure; a restart in between makes it void: its
+   * `generation` (restarts that the thread had seen) is then lower than the restarts sent.
+   */
   | { readonly kind: 'done'; readonly task: number; readonly generation: number; readonly outcome: RunOutcome }
   /** A cancelled Run has given everything back. */
   | { readonly kind: 'cancelled'; readonly task: number }
@@ -105,12 +110,17 @@ export const CONTROL_SLOTS = 2;
 /** What a thread is started with (the argument of its one long task). */
 export interface ThreadStart {
   readonly thread: number;
-  readonly port: unknown;
+  /** ToWorker[] come in, FromWorker[] go out. */
+  readonly port: MessagePort;
   readonly budget: SharedArrayBuffer;
   /** CONTROL_SLOTS Int32: CONTROL_BEAT counts batches and loop turns, CONTROL_RUNNING is 1 while a batch is computed. */
   readonly control: SharedArrayBuffer;
   /** Int32 flags by `task % CANCEL_FLAGS`: the task number whose Run is to stop; checked at each batch. */
   readonly cancel: SharedArrayBuffer;
+  /** One Int32 for the whole node: see LargeRowGate. */
+  readonly largeRow: SharedArrayBuffer;
+  /** Compiled once by the main thread (see compileKernels). */
+  readonly kernels: WebAssembly.Module;
 }
 
 /** Slots of the cancel flags: more than the Runs that one thread can hold at a time. */
