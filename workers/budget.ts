@@ -16,49 +16,85 @@ export const LARGE_ROW_ARENA_BYTES = 48 * 1024 * 1024;
 /** Unit of the shared counters: Int32 of KiB reaches 2 TiB. */
 export const BUDGET_UNIT_BYTES = 1024;
 
-/** Shared layout, in Int32 slots: [free, borrowed by thread 0, borrowed by thread 1, ...], each in units. */
+/**
+ * Shared layout, in Int32 slots: [limit, held by the main thread, held by thread 0, held by thread 1, ...], each in
+ * units. What is used is the sum of what is held: there is no total that a thread which dies in the middle could leave
+ * wrong, its slot is simply set to zero.
+ */
 export type BudgetCounters = Int32Array;
 
-/** One thread's (or one Run's) share of the budget. Amounts are bytes, rounded up to units. */
+export const BUDGET_LIMIT = 0;
+export const BUDGET_MAIN = 1;
+const BUDGET_THREADS = 2;
+
+/** One thread's (or one Run's) share of the budget. Amounts are bytes; their sum is rounded up to units. */
 export interface BudgetShare {
   /** True when the bytes were free and are now taken. */
   take(bytes: number): boolean;
-  /** Takes what cannot be refused (bounded cases only: one row). The free counter may go below zero. */
+  /** Takes what cannot be refused (bounded cases only: one row). The budget may be overdrawn by it. */
   force(bytes: number): void;
+  /** Gives back at most what this share has taken. */
   give(bytes: number): void;
   /** Bytes taken and not yet given back through this share. */
   readonly takenBytes: number;
 }
 
-/** The share of thread number `thread` in the shared counters. */
-export function threadShare(counters: BudgetCounters, thread: number): BudgetShare {
-  let takenUnits = 0;
-  const slot = 1 + thread;
-  const move = (units: number): void => {
-    Atomics.sub(counters, 0, units);
+/** Int32 slots that the counters of a node with `threads` threads need. */
+export function budgetSlots(threads: number): number {
+  return BUDGET_THREADS + threads;
+}
+
+/** Index of a thread's slot in the counters. */
+export function threadSlot(thread: number): number {
+  return BUDGET_THREADS + thread;
+}
+
+/** Units held by everybody. Others may move while it is read: it is only exact when nobody does. */
+export function heldUnits(counters: BudgetCounters): number {
+  let units = 0;
+  for (let slot = BUDGET_MAIN; slot < counters.length; slot += 1) units += Atomics.load(counters, slot);
+  return units;
+}
+
+/**
+ * Holds `units` more in a slot if the limit allows it. Each asker registers first and looks at the sum afterwards, so of
+ * two that ask at once the later one sees the other: the limit is never overdrawn, though both may be refused.
+ */
+export function tryHold(counters: BudgetCounters, slot: number, units: number): boolean {
+  if (units <= 0) {
     Atomics.add(counters, slot, units);
-    takenUnits += units;
-  };
+    return true;
+  }
+  const limit = Atomics.load(counters, BUDGET_LIMIT);
+  if (heldUnits(counters) + units > limit) return false;
+  Atomics.add(counters, slot, units);
+  if (heldUnits(counters) <= limit) return true;
+  Atomics.sub(counters, slot, units);
+  return false;
+}
+
+/** A share of thread number `thread` in the shared counters. A thread may have several: they add up in its slot. */
+export function threadShare(counters: BudgetCounters, thread: number): BudgetShare {
+  let takenBytes = 0;
+  const slot = threadSlot(thread);
+  const unitsTo = (bytes: number): number => unitsOf(bytes) - unitsOf(takenBytes);
   return {
     take(bytes) {
-      const units = unitsOf(bytes);
-      for (;;) {
-        const free = Atomics.load(counters, 0);
-        if (free < units) return false;
-        if (Atomics.compareExchange(counters, 0, free, free - units) === free) break;
-      }
-      Atomics.add(counters, slot, units);
-      takenUnits += units;
+      if (!tryHold(counters, slot, unitsTo(takenBytes + bytes))) return false;
+      takenBytes += bytes;
       return true;
     },
     force(bytes) {
-      move(unitsOf(bytes));
+      Atomics.add(counters, slot, unitsTo(takenBytes + bytes));
+      takenBytes += bytes;
     },
     give(bytes) {
-      move(-Math.min(unitsOf(bytes), takenUnits));
+      const leftBytes = Math.max(0, takenBytes - bytes);
+      Atomics.add(counters, slot, unitsTo(leftBytes));
+      takenBytes = leftBytes;
     },
     get takenBytes() {
-      return takenUnits * BUDGET_UNIT_BYTES;
+      return takenBytes;
     },
   };
 }
@@ -83,6 +119,7 @@ export function unlimitedShare(): BudgetShare {
   };
 }
 
-function unitsOf(bytes: number): number {
+/** Bytes in units, rounded up. */
+export function unitsOf(bytes: number): number {
   return Math.ceil(bytes / BUDGET_UNIT_BYTES);
 }

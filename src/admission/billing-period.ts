@@ -1,0 +1,44 @@
+// Where a billing period begins and ends, in UTC. It knows nothing of plans or counters.
+
+export type PeriodKind = 'day' | 'month';
+
+export interface BillingPeriod {
+  /** Names the period in the ledger: kind and first day, such as "month:2026-01-31". */
+  readonly key: string;
+  /** Milliseconds since 1970, midnight UTC; the end belongs to the next period. */
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+/**
+ * The period in which `now` lies. A month begins on the day of the month of `startedAt` (the last day of months that are
+ * shorter), a day at midnight; both are milliseconds since 1970.
+ */
+export function billingPeriod(kind: PeriodKind, startedAt: number, now: number): BillingPeriod {
+  return kind === 'day' ? dayPeriod(now) : monthPeriod(new Date(startedAt).getUTCDate(), now);
+}
+
+function dayPeriod(now: number): BillingPeriod {
+  const date = new Date(now);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  return period('day', Date.UTC(year, month, day), Date.UTC(year, month, day + 1));
+}
+
+function monthPeriod(anchorDay: number, now: number): BillingPeriod {
+  const date = new Date(now);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  const thisMonth = anchorIn(year, month, anchorDay);
+  return now >= thisMonth
+    ? period('month', thisMonth, anchorIn(year, month + 1, anchorDay))
+    : period('month', anchorIn(year, month - 1, anchorDay), thisMonth);
+}
+
+/** `month` may be -1 or 12: Date.UTC carries it into the year. */
+function anchorIn(year: number, month: number, anchorDay: number): number {
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  return Date.UTC(year, month, Math.min(anchorDay, lastDay));
+}
+
+function period(kind: PeriodKind, startsAt: number, endsAt: number): BillingPeriod {
+  return { key: `${kind}:${new Date(startsAt).toISOString().slice(0, 10)}`, startsAt, endsAt };
+}

@@ -1,0 +1,52 @@
+// Whether the data directory's file system has room for another Run: free bytes and free inodes above a floor.
+import { statfs } from 'node:fs/promises';
+
+/** How long an answer holds: statfs costs a system call in the thread pool, a second of uploads fits in the floor. */
+const CACHE_MILLISECONDS = 1000;
+
+/** Free inodes below which no Run is admitted: a Run makes a handful of files, its spilling at most some hundred. */
+export const DISK_INODES_MIN = 10_000;
+
+export interface DiskSpace {
+  readonly freeBytes: number;
+  /** null: the file system has no fixed number of inodes. */
+  readonly freeInodes: number | null;
+  readonly aboveFloor: boolean;
+}
+
+export class DiskFloor {
+  #directory: string;
+  #floorBytes: number;
+  #inodesMin: number;
+  #space: Promise<DiskSpace> | null = null;
+  #readAt = 0;
+
+  /** @param floorBytes free bytes below which the node takes no new Run; 0 = never */
+  constructor(directory: string, floorBytes: number, inodesMin = DISK_INODES_MIN) {
+    this.#directory = directory;
+    this.#floorBytes = floorBytes;
+    this.#inodesMin = inodesMin;
+  }
+
+  /** At most a second old. Rejects when the file system cannot be asked: a fault of ours. */
+  space(now = performance.now()): Promise<DiskSpace> {
+    if (this.#space === null || now - this.#readAt >= CACHE_MILLISECONDS) {
+      this.#readAt = now;
+      const space = this.#read();
+      // A failed reading is not kept: the next caller asks again.
+      space.catch(() => {
+        if (this.#space === space) this.#space = null;
+      });
+      this.#space = space;
+    }
+    return this.#space;
+  }
+
+  async #read(): Promise<DiskSpace> {
+    const { bavail, bsize, files, ffree } = await statfs(this.#directory);
+    const freeBytes = bavail * bsize;
+    const freeInodes = files > 0 ? ffree : null;
+    const inodesSuffice = this.#floorBytes === 0 || freeInodes === null || freeInodes >= this.#inodesMin;
+    return { freeBytes, freeInodes, aboveFloor: freeBytes >= this.#floorBytes && inodesSuffice };
+  }
+}

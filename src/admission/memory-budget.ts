@@ -1,0 +1,102 @@
+// The main thread's side of the node's one memory budget: reservations of Runs, named charges for what is kept, and
+// what a dead thread had borrowed. The threads' own side, and the shared layout, are in workers/budget.ts.
+import {
+  BUDGET_LIMIT,
+  BUDGET_MAIN,
+  BUDGET_UNIT_BYTES,
+  budgetSlots,
+  heldUnits,
+  LARGE_ROW_ARENA_BYTES,
+  RUN_RESERVATION_BYTES,
+  threadSlot,
+  tryHold,
+  unitsOf,
+} from '../../workers/budget.ts';
+
+/** What the main thread holds, by name: each grows with load and has a gauge of its own. */
+export const BUDGET_CHARGES = ['reservations', 'bodies', 'records', 'outputs', 'reports'] as const;
+export type BudgetCharge = (typeof BUDGET_CHARGES)[number];
+
+/** Below this nothing can be admitted: one reservation and the large-row arena, in bytes. */
+export const MEMORY_BUDGET_BYTES_MIN = RUN_RESERVATION_BYTES + LARGE_ROW_ARENA_BYTES;
+
+/** The counters are Int32 of KiB. */
+export const MEMORY_BUDGET_BYTES_MAX = 0x7fffffff * BUDGET_UNIT_BYTES;
+
+/** How often a refusal is asked again: two that ask in the same instant may refuse each other once. */
+const ATTEMPTS_MAX = 3;
+
+export class MemoryBudget {
+  /** For `ThreadStart.budget`: every worker thread sees the same counters. */
+  readonly buffer: SharedArrayBuffer;
+  readonly limitBytes: number;
+  #counters: Int32Array;
+  #charges = new Map<BudgetCharge, number>(BUDGET_CHARGES.map((charge) => [charge, 0]));
+  #heldBytes = 0;
+
+  /**
+   * @param limitBytes the whole budget; throws a RangeError outside MEMORY_BUDGET_BYTES_MIN to _MAX
+   * @param threads number of worker threads: thread numbers are 0 to threads - 1
+   */
+  constructor(limitBytes: number, threads: number) {
+    if (!(limitBytes >= MEMORY_BUDGET_BYTES_MIN && limitBytes <= MEMORY_BUDGET_BYTES_MAX)) {
+      throw new RangeError(
+        `a memory budget of ${limitBytes} bytes is not between ${MEMORY_BUDGET_BYTES_MIN} and ${MEMORY_BUDGET_BYTES_MAX}`,
+      );
+    }
+    this.limitBytes = limitBytes;
+    this.buffer = new SharedArrayBuffer(budgetSlots(threads) * Int32Array.BYTES_PER_ELEMENT);
+    this.#counters = new Int32Array(this.buffer);
+    Atomics.store(this.#counters, BUDGET_LIMIT, Math.floor(limitBytes / BUDGET_UNIT_BYTES));
+  }
+
+  /** Takes the bytes if they are free. A Run is admitted with `tryReserve(RUN_RESERVATION_BYTES, 'reservations')`. */
+  tryReserve(bytes: number, charge: BudgetCharge): boolean {
+    const units = unitsOf(this.#heldBytes + bytes) - unitsOf(this.#heldBytes);
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      if (!tryHold(this.#counters, BUDGET_MAIN, units)) continue;
+      this.#note(bytes, charge);
+      return true;
+    }
+    return false;
+  }
+
+  /** Takes what cannot be refused because it belongs to an admitted Run: its record, report, output in memory. */
+  charge(bytes: number, charge: BudgetCharge): void {
+    Atomics.add(this.#counters, BUDGET_MAIN, unitsOf(this.#heldBytes + bytes) - unitsOf(this.#heldBytes));
+    this.#note(bytes, charge);
+  }
+
+  /** Gives back what tryReserve or charge took under this name. Throws when it is more than that: a fault of ours. */
+  release(bytes: number, charge: BudgetCharge): void {
+    if (bytes > this.usedBytes(charge)) throw new Error(`the budget's ${charge} would become negative`);
+    Atomics.add(this.#counters, BUDGET_MAIN, unitsOf(this.#heldBytes - bytes) - unitsOf(this.#heldBytes));
+    this.#note(-bytes, charge);
+  }
+
+  /** Bytes held under one name. */
+  usedBytes(charge: BudgetCharge): number {
+    return this.#charges.get(charge) ?? 0;
+  }
+
+  /** Bytes that the worker threads hold beyond reservations. */
+  borrowedBytes(): number {
+    return (heldUnits(this.#counters) - Atomics.load(this.#counters, BUDGET_MAIN)) * BUDGET_UNIT_BYTES;
+  }
+
+  /** Bytes that are free now, never negative. */
+  availableBytes(): number {
+    const limit = Atomics.load(this.#counters, BUDGET_LIMIT);
+    return Math.max(0, limit - heldUnits(this.#counters)) * BUDGET_UNIT_BYTES;
+  }
+
+  /** Gives back everything that a thread held. Only for a thread that has ended: a live one would be robbed. */
+  forgetThread(thread: number): void {
+    Atomics.store(this.#counters, threadSlot(thread), 0);
+  }
+
+  #note(bytes: number, charge: BudgetCharge): void {
+    this.#heldBytes += bytes;
+    this.#charges.set(charge, this.usedBytes(charge) + bytes);
+  }
+}

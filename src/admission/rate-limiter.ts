@@ -1,0 +1,72 @@
+// Request rate per account and operation: a token bucket in its GCRA form (ITU-T I.371: one time per key, no timer).
+// `RateLimiter` is the seam for a store shared by several nodes; `MemoryRateLimiter` keeps it in this process.
+import { ExpiringMap } from '../runs/expiring-map.ts';
+
+/** So many requests in a window: as a bucket, `requests` at once, then one each `windowSeconds / requests`. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowSeconds: number;
+}
+
+export interface RateDecision {
+  readonly allowed: boolean;
+  /** Whole seconds, at least 1, until the next request will pass; 0 when this one passed. */
+  readonly retryAfterSeconds: number;
+  /** Requests that would still pass now. Infinity without a limit. */
+  readonly remaining: number;
+  /** Whole seconds until the bucket is full again. */
+  readonly resetSeconds: number;
+}
+
+export interface RateLimiter {
+  /** @param limit null = none @param now milliseconds on a clock that does not go back */
+  take(account: string, operation: string, limit: RateLimit | null, now: number): Promise<RateDecision>;
+}
+
+/** Each take adds at most one bucket and removes up to this many that are full again: the map cannot grow for ever. */
+const SWEEP_PER_TAKE = 2;
+
+/** Time is counted in 1/requests of a millisecond, so that every sum is a whole number below 2^53. */
+interface Bucket {
+  /** What is missing in the bucket: `requests` of these drain in a millisecond. */
+  debt: number;
+  at: number;
+  readonly requests: number;
+}
+
+export class MemoryRateLimiter implements RateLimiter {
+  #buckets = new ExpiringMap<Bucket>();
+
+  /** Buckets held: those that are not full. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  async take(account: string, operation: string, limit: RateLimit | null, now: number): Promise<RateDecision> {
+    this.#buckets.sweep(now, SWEEP_PER_TAKE);
+    if (limit === null) return { allowed: true, retryAfterSeconds: 0, remaining: Infinity, resetSeconds: 0 };
+    const key = `${account}/${operation}`;
+    const { requests } = limit;
+    const cost = limit.windowSeconds * 1000;
+    const capacity = cost * requests;
+    const debt = debtNow(this.#buckets.get(key, now), requests, now);
+    const allowed = debt + cost <= capacity;
+    const debtAfter = allowed ? debt + cost : debt;
+    if (allowed) {
+      this.#buckets.set(key, { debt: debtAfter, at: now, requests }, now + Math.ceil(debtAfter / requests));
+    }
+    return {
+      allowed,
+      retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((debt + cost - capacity) / requests / 1000)),
+      remaining: Math.max(0, Math.floor((capacity - debtAfter) / cost)),
+      resetSeconds: Math.ceil(debtAfter / requests / 1000),
+    };
+  }
+}
+
+/** A bucket made under another limit keeps the time that it needs to fill, in the new limit's unit. */
+function debtNow(bucket: Bucket | undefined, requests: number, now: number): number {
+  if (bucket === undefined) return 0;
+  const debt = bucket.requests === requests ? bucket.debt : Math.ceil((bucket.debt / bucket.requests) * requests);
+  return Math.max(0, debt - Math.max(0, Math.floor(now) - Math.floor(bucket.at)) * requests);
+}
