@@ -29,6 +29,10 @@ export interface TaskTable {
   readonly sha256: string;
 }
 
+/**
+ * One pass of the engine over one file. Parameters that arrive after the file begin a new task on the same stored file
+ * (its own number and output path); the old one is cancelled if it has not ended.
+ */
 export interface RunTask {
   /** Number of the task, unique in the process. */
   readonly task: number;
@@ -77,8 +81,6 @@ export type ToWorker =
   | { readonly kind: 'start'; readonly task: RunTask }
   /** The source file has `bytes` bytes now; `ended`: and will have no more. */
   | { readonly kind: 'grown'; readonly task: number; readonly bytes: number; readonly ended: boolean }
-  /** Begin again from the start of the source with other parameters (they came after the file). */
-  | { readonly kind: 'restart'; readonly task: number; readonly overrides: TaskOverrides }
   | { readonly kind: 'cancel'; readonly task: number }
   /** Finish what runs, take nothing new, end the thread's task. */
   | { readonly kind: 'stop' };
@@ -86,11 +88,8 @@ export type ToWorker =
 /** Posted as arrays, several of one turn together. */
 export type FromWorker =
   | { readonly kind: 'ready'; readonly thread: number }
-  /**
-   * The Run is over. May come while the file still arrives, with a failure; a restart in between makes it void: its
-   * `generation` (restarts that the thread had seen) is then lower than the restarts sent.
-   */
-  | { readonly kind: 'done'; readonly task: number; readonly generation: number; readonly outcome: RunOutcome }
+  /** The Run is over; with a failure this may come while the file still arrives. The thread has forgotten the task. */
+  | { readonly kind: 'done'; readonly task: number; readonly outcome: RunOutcome }
   /** A cancelled Run has given everything back. */
   | { readonly kind: 'cancelled'; readonly task: number }
   /** A fault of ours: message and stack for the log, never for an answer. */
