@@ -93,18 +93,11 @@ export type FromWorker =
   /** A cancelled Run has given everything back. */
   | { readonly kind: 'cancelled'; readonly task: number }
   /** A fault of ours: message and stack for the log, never for an answer. */
-  | {
-      readonly kind: 'fault';
-      readonly task: number;
-      readonly generation: number;
-      readonly message: string;
-      readonly stack: string;
-    };
+  | { readonly kind: 'fault'; readonly task: number; readonly message: string; readonly stack: string };
 
 /** Int32 slots of the shared control block of one thread. */
 export const CONTROL_BEAT = 0;
-export const CONTROL_RUNNING = 1;
-export const CONTROL_SLOTS = 2;
+export const CONTROL_SLOTS = 1;
 
 /** What a thread is started with (the argument of its one long task). */
 export interface ThreadStart {
@@ -112,7 +105,7 @@ export interface ThreadStart {
   /** ToWorker[] come in, FromWorker[] go out. */
   readonly port: MessagePort;
   readonly budget: SharedArrayBuffer;
-  /** CONTROL_SLOTS Int32: CONTROL_BEAT counts batches and loop turns, CONTROL_RUNNING is 1 while a batch is computed. */
+  /** CONTROL_SLOTS Int32: CONTROL_BEAT counts batches, messages and idle ticks: a thread whose count stands still is silent. */
   readonly control: SharedArrayBuffer;
   /** Int32 flags by `task % CANCEL_FLAGS`: the task number whose Run is to stop; checked at each batch. */
   readonly cancel: SharedArrayBuffer;
