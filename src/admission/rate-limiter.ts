@@ -49,11 +49,16 @@ export class MemoryRateLimiter implements RateLimiter {
     const { requests } = limit;
     const cost = limit.windowSeconds * 1000;
     const capacity = cost * requests;
-    const debt = debtNow(this.#buckets.get(key, now), requests, now);
+    const bucket = this.#buckets.get(key, now);
+    const debt = debtNow(bucket, requests, now);
     const allowed = debt + cost <= capacity;
     const debtAfter = allowed ? debt + cost : debt;
     if (allowed) {
-      this.#buckets.set(key, { debt: debtAfter, at: now, requests }, now + Math.ceil(debtAfter / requests));
+      this.#buckets.set(
+        key,
+        { debt: debtAfter, at: Math.max(now, bucket?.at ?? now), requests },
+        now + Math.ceil(debtAfter / requests),
+      );
     }
     return {
       allowed,

@@ -1,0 +1,38 @@
+// The seam to the Template checker of the engine: the catalog's loader is given a checker and knows no Template itself.
+import type { CatalogTable } from './catalog.ts';
+
+/** What a Template may refer to besides its own text. */
+export interface TemplateContext {
+  readonly account: string;
+  readonly templateId: string;
+  /** The account's reference tables by catalog name. */
+  readonly tables: ReadonlyMap<string, CatalogTable>;
+  /** Names of the account's secrets. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** What the list of Templates shows, and what the checker made: kept as it is for the engine. */
+export interface CheckedTemplate<Checked> {
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly outputFormat: string | null;
+  readonly checked: Checked;
+}
+
+export interface TemplateProblem {
+  readonly pointer: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+export type TemplateCheck<Checked> =
+  | { readonly template: CheckedTemplate<Checked> }
+  | { readonly problems: readonly TemplateProblem[] };
+
+/** Checks one Template's text. It throws only when it has a fault of its own. */
+export type CheckTemplate<Checked> = (
+  source: string,
+  format: 'json' | 'yaml',
+  context: TemplateContext,
+) => TemplateCheck<Checked> | Promise<TemplateCheck<Checked>>;
