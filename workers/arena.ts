@@ -29,9 +29,12 @@ export class Arena {
     return this.limit - this.#start;
   }
 
-  /** Empty from an earlier `next` on (what lies before stays). */
+  /**
+   * Empty from an earlier `next` on (what lies before stays). When the arena was enlarged since, all that lies in the
+   * larger region came after the mark, so that one becomes empty.
+   */
   release(mark: number): void {
-    this.next = mark;
+    this.next = mark >= this.#start && mark <= this.limit ? mark : this.#start;
   }
 
   clear(): void {

@@ -1,10 +1,36 @@
 // Loads the compiled kernels: one module per process, one instance (with its own memory) per Run at work.
 import { readFileSync } from 'node:fs';
+import type { ComposeKeys, DecodeRows, EncodeRows, FindKeys, InsertKeys, SplitByNew } from './row-kernels.ts';
+import type { Capitalise, ChangeCase, KeepBytes, PadCells, PutAround } from './text-kernels.ts';
+import type { ReplaceText, ReplaceWhole, SettleViews } from './text-kernels.ts';
 
 /** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
 export interface KernelExports {
   /** First address behind the kernels' own static data. */
   heapStart(): number;
+  // Cells of text (assembly/cell.ts tells how rows, views and the arena are passed).
+  trimViews(views: number, rows: number, count: number): void;
+  collapseSpaces(views: number, rows: number, count: number, next: number, limit: number): number;
+  changeCase: ChangeCase;
+  capitalise: Capitalise;
+  keepBytes: KeepBytes;
+  handBack(views: number, rows: number, count: number, table: number, todo: number): void;
+  putAround: PutAround;
+  padCells: PadCells;
+  truncateCells(views: number, rows: number, count: number, length: number): void;
+  replaceText: ReplaceText;
+  replaceWhole: ReplaceWhole;
+  settleViews: SettleViews;
+  // Keys, tables of keys, rows as records.
+  hashViews(views: number, rows: number, count: number, seed: number, hashes: number): void;
+  composeKeys: ComposeKeys;
+  touchSlots(table: number, hashes: number, count: number): number;
+  insertKeys: InsertKeys;
+  findKeys: FindKeys;
+  moveSlots(table: number, slots: number, slotCount: number): void;
+  splitByNew: SplitByNew;
+  encodeRows: EncodeRows;
+  decodeRows: DecodeRows;
 }
 
 export interface Kernel {

@@ -4,3 +4,11 @@
 export function heapStart(): usize {
   return __heap_base;
 }
+export { capitalise, changeCase } from './case';
+export { handBack, keepBytes, padCells, putAround, truncateCells } from './characters';
+export { settleViews } from './compare';
+export { composeKeys, hashViews } from './hash';
+export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';
+export { replaceText, replaceWhole } from './replace';
+export { decodeRows, encodeRows } from './rows';
+export { collapseSpaces, trimViews } from './trim';

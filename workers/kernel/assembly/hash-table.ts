@@ -1,0 +1,98 @@
+// A hash table of keys in the Run's memory: open addressing, 16 bytes a slot (low half of the hash, key address, key
+// length, id), ids in the order of insertion. It never allocates: it stops where it lacks room and its owner grows it.
+// Header (u32): 0 slots, 4 mask, 8 keys held, 12 keys at most, 16 next free key byte, 20 limit of key bytes.
+import { copy, sameBytes, viewOf } from './cell';
+
+const NULL_KEY: u32 = 1;
+const NULL_LENGTH: u32 = 0xffffffff;
+const ABSENT: u32 = 0xffffffff;
+
+/** Reads the slots that the hashes will need, so that their cache misses overlap. The result means nothing. */
+export function touchSlots(table: usize, hashes: usize, count: u32): u32 {
+  const slots = <usize>load<u32>(table), mask = load<u32>(table, 4);
+  let sink: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) sink ^= load<u32>(slots + ((<usize>(load<u32>(hashes + ((<usize>i) << 3)) & mask)) << 4));
+  return sink;
+}
+
+/** Inserts the keys of positions `from` to `count`; `ids` gets each one's id. Gives the position reached. */
+export function insertKeys(table: usize, views: usize, rows: usize, from: u32, count: u32, hashes: usize, ids: usize): u32 {
+  const slots = <usize>load<u32>(table), mask = load<u32>(table, 4), most = load<u32>(table, 12), limit = <usize>load<u32>(table, 20);
+  let held = load<u32>(table, 8), next = <usize>load<u32>(table, 16), i = from;
+  for (; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const hash = load<u32>(hashes + ((<usize>i) << 3));
+    const s = load<u32>(view), length = s == 0 ? NULL_LENGTH : load<u32>(view, 4);
+    const slot = findSlot(slots, mask, hash, s, length);
+    let id = load<u32>(slot, 12);
+    if (load<u32>(slot, 4) == 0) {
+      const bytes: usize = s == 0 ? 0 : <usize>length;
+      if (held >= most || next + bytes > limit) break;
+      id = held++;
+      store<u32>(slot, hash);
+      store<u32>(slot, s == 0 ? NULL_KEY : <u32>next, 4);
+      store<u32>(slot, length, 8);
+      store<u32>(slot, id, 12);
+      next = copy(next, <usize>s, <usize>s + bytes);
+    }
+    store<u32>(ids + ((<usize>i) << 2), id);
+  }
+  store<u32>(table, held, 8);
+  store<u32>(table, <u32>next, 16);
+  return i;
+}
+
+/** The ids of keys, 0xffffffff for those that the table does not hold. */
+export function findKeys(table: usize, views: usize, rows: usize, from: u32, count: u32, hashes: usize, ids: usize): void {
+  const slots = <usize>load<u32>(table), mask = load<u32>(table, 4);
+  for (let i = from; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = load<u32>(view), length = s == 0 ? NULL_LENGTH : load<u32>(view, 4);
+    const slot = findSlot(slots, mask, load<u32>(hashes + ((<usize>i) << 3)), s, length);
+    store<u32>(ids + ((<usize>i) << 2), load<u32>(slot, 4) == 0 ? ABSENT : load<u32>(slot, 12));
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function findSlot(slots: usize, mask: u32, hash: u32, s: u32, length: u32): usize {
+  let j = hash & mask;
+  let slot = slots + ((<usize>j) << 4);
+  for (let at = load<u32>(slot, 4); at != 0; at = load<u32>(slot, 4)) {
+    if (load<u32>(slot) == hash && load<u32>(slot, 8) == length && (s == 0 || sameBytes(<usize>at, <usize>s, <usize>length))) break;
+    j = (j + 1) & mask;
+    slot = slots + ((<usize>j) << 4);
+  }
+  return slot;
+}
+
+/** Moves all keys to a larger array of `slotCount` slots (a power of two) at `slots`. */
+export function moveSlots(table: usize, slots: usize, slotCount: u32): void {
+  const old = <usize>load<u32>(table), oldCount = load<u32>(table, 4) + 1, mask = slotCount - 1;
+  memory.fill(slots, 0, (<usize>slotCount) << 4);
+  for (let i: u32 = 0; i < oldCount; i++) {
+    const from = old + ((<usize>i) << 4);
+    if (load<u32>(from, 4) == 0) continue;
+    let j = load<u32>(from) & mask;
+    while (load<u32>(slots + ((<usize>j) << 4), 4)) j = (j + 1) & mask;
+    v128.store(slots + ((<usize>j) << 4), v128.load(from));
+  }
+  store<u32>(table, <u32>slots);
+  store<u32>(table, mask, 4);
+}
+
+/**
+ * Splits a row list by ids: rows whose id is new (at least `known`, ids rise as they are given) go to `fresh`, the
+ * others to `seen` (0: nobody wants them). Gives how many are new.
+ */
+export function splitByNew(rows: usize, from: u32, count: u32, ids: usize, known: u32, fresh: usize, seen: usize): u32 {
+  let n: u32 = 0, m: u32 = 0, highest = known;
+  for (let i = from; i < count; i++) {
+    const row = load<u32>(rows + ((<usize>i) << 2));
+    if (load<u32>(ids + ((<usize>i) << 2)) == highest) {
+      store<u32>(fresh + (<usize>(n++) << 2), row);
+      highest++;
+    } else if (seen) store<u32>(seen + (<usize>(m++) << 2), row);
+  }
+  return n;
+}

@@ -1,0 +1,73 @@
+// White space around and inside cells.
+import { copy, hasHighByte, spaceAt, spaceBefore, viewOf } from './cell';
+
+/** Narrows each view to what stands between its leading and trailing white space. Nothing is copied. */
+export function trimViews(views: usize, rows: usize, count: u32): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const length = <usize>load<u32>(view, 4);
+    if (length == 0) continue;
+    const start = <usize>load<u32>(view);
+    let s = start, e = start + length;
+    while (s < e) {
+      const n = spaceAt(s, e);
+      if (n == 0) break;
+      s += n;
+    }
+    while (e > s) {
+      const n = spaceBefore(s, e);
+      if (n == 0) break;
+      e -= n;
+    }
+    if (e - s != length) {
+      store<u32>(view, <u32>s);
+      store<u32>(view, <u32>(e - s), 4);
+    }
+  }
+}
+
+/** Each run of white space becomes one space. Cells that are so already keep their view. */
+export function collapseSpaces(views: usize, rows: usize, count: u32, next: usize, limit: usize): usize {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    if (isCollapsed(s, e)) continue;
+    if (next + (e - s) > limit) return 0;
+    let o = next, from = s;
+    while (from < e) {
+      let to = from;
+      while (to < e && spaceAt(to, e) == 0) to++;
+      o = copy(o, from, to);
+      if (to == e) break;
+      store<u8>(o++, 32);
+      from = to;
+      while (from < e) {
+        const n = spaceAt(from, e);
+        if (n == 0) break;
+        from += n;
+      }
+    }
+    store<u32>(view, <u32>next);
+    store<u32>(view, <u32>(o - next), 4);
+    next = o;
+  }
+  return next;
+}
+
+/** No white space other than single spaces. */
+function isCollapsed(s: usize, e: usize): bool {
+  const space = i8x16.splat(32), nine = i8x16.splat(9), five = i8x16.splat(5);
+  let before: u32 = 0;
+  for (let p = s; p < e; p += 16) {
+    const v = v128.load(p);
+    const left = <u32>(e - p);
+    const live: u32 = left < 16 ? (1 << left) - 1 : 0xffff;
+    const spaces = (<u32>i8x16.bitmask(i8x16.eq(v, space))) & live;
+    const controls = (<u32>i8x16.bitmask(i8x16.lt_u(v128.sub<i8>(v, nine), five))) & live;
+    if (controls || (spaces & ((spaces << 1) | before))) return false;
+    before = (spaces >> 15) & 1;
+  }
+  if (!hasHighByte(s, e)) return true;
+  for (let p = s; p < e; p++) if (load<u8>(p) >= 0xc2 && spaceAt(p, e) > 1) return false;
+  return true;
+}

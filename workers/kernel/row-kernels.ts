@@ -1,0 +1,67 @@
+// Signatures of the kernels over keys and rows whose parameters do not fit one line; what they do is told where they are
+// written (assembly/hash.ts, hash-table.ts, rows.ts). All values are addresses or counts.
+
+export type ComposeKeys = (
+  columns: number,
+  columnCount: number,
+  rows: number,
+  count: number,
+  keys: number,
+  next: number,
+  limit: number,
+) => number;
+
+export type InsertKeys = (
+  table: number,
+  views: number,
+  rows: number,
+  from: number,
+  count: number,
+  hashes: number,
+  ids: number,
+) => number;
+
+export type FindKeys = (
+  table: number,
+  views: number,
+  rows: number,
+  from: number,
+  count: number,
+  hashes: number,
+  ids: number,
+) => void;
+
+export type SplitByNew = (
+  rows: number,
+  from: number,
+  count: number,
+  ids: number,
+  known: number,
+  fresh: number,
+  seen: number,
+) => number;
+
+export type EncodeRows = (
+  columns: number,
+  columnCount: number,
+  rows: number,
+  from: number,
+  count: number,
+  orders: number,
+  sources: number,
+  sourceFirst: number,
+  next: number,
+  limit: number,
+  reached: number,
+) => number;
+
+export type DecodeRows = (
+  columns: number,
+  columnCount: number,
+  from: number,
+  end: number,
+  most: number,
+  orders: number,
+  sources: number,
+  reached: number,
+) => number;

@@ -1,0 +1,90 @@
+// Signatures of the kernels over text cells whose parameters do not fit one line; what they do is told where they are
+// written (assembly/). All values are addresses or counts; results of kernels that write cells: next free address or 0.
+
+export type ChangeCase = (
+  views: number,
+  rows: number,
+  count: number,
+  firstLetter: number,
+  table: number,
+  next: number,
+  limit: number,
+  todo: number,
+) => number;
+
+export type Capitalise = (
+  views: number,
+  rows: number,
+  count: number,
+  sentences: number,
+  next: number,
+  limit: number,
+  todo: number,
+) => number;
+
+export type KeepBytes = (
+  views: number,
+  rows: number,
+  count: number,
+  table: number,
+  next: number,
+  limit: number,
+  todo: number,
+) => number;
+
+export type PutAround = (
+  views: number,
+  rows: number,
+  count: number,
+  before: number,
+  beforeBytes: number,
+  after: number,
+  afterBytes: number,
+  next: number,
+  limit: number,
+) => number;
+
+export type PadCells = (
+  views: number,
+  rows: number,
+  count: number,
+  length: number,
+  fill: number,
+  fillBytes: number,
+  left: number,
+  next: number,
+  limit: number,
+) => number;
+
+export type ReplaceText = (
+  views: number,
+  rows: number,
+  count: number,
+  find: number,
+  findBytes: number,
+  put: number,
+  putBytes: number,
+  times: number,
+  cellBytesMax: number,
+  next: number,
+  limit: number,
+) => number;
+
+export type ReplaceWhole = (
+  views: number,
+  rows: number,
+  count: number,
+  find: number,
+  findBytes: number,
+  put: number,
+  putBytes: number,
+) => number;
+
+export type SettleViews = (
+  before: number,
+  after: number,
+  rows: number,
+  count: number,
+  cellBytesMax: number,
+  todo: number,
+) => number;
