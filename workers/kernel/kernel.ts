@@ -1,8 +1,16 @@
 // Loads the compiled kernels: one module per process, one instance (with its own memory) per Run at work.
 import { readFileSync } from 'node:fs';
 import type { ComposeKeys, DecodeRows, EncodeRows, FindKeys, InsertKeys, SplitByNew } from './row-kernels.ts';
-import type { Capitalise, ChangeCase, KeepBytes, PadCells, PutAround } from './text-kernels.ts';
-import type { ReplaceText, ReplaceWhole, SettleViews } from './text-kernels.ts';
+import type {
+  Capitalise,
+  ChangeCase,
+  KeepBytes,
+  PadCells,
+  PutAround,
+  ReplaceText,
+  ReplaceWhole,
+  SettleViews,
+} from './text-kernels.ts';
 
 /** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
 export interface KernelExports {

@@ -5,14 +5,26 @@ import { copy, viewOf } from './cell';
  * Keeps the bytes whose entry in `table` (256 bytes) is 1 and drops those with 0. A cell with a byte whose entry is 2 is
  * handed back. Cells that lose nothing keep their view.
  */
-export function keepBytes(views: usize, rows: usize, count: u32, table: usize, next: usize, limit: usize, todo: usize): usize {
-  let kept: u32 = 0, back: u32 = 0;
+export function keepBytes(
+  views: usize,
+  rows: usize,
+  count: u32,
+  table: usize,
+  next: usize,
+  limit: usize,
+  todo: usize,
+): usize {
+  let kept: u32 = 0,
+    back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const row = load<u32>(rows + ((<usize>i) << 2));
     const view = views + ((<usize>row) << 3);
-    const s = <usize>load<u32>(view), length = <usize>load<u32>(view, 4), e = s + length;
+    const s = <usize>load<u32>(view),
+      length = <usize>load<u32>(view, 4),
+      e = s + length;
     if (next + length > limit) return 0;
-    let o = next, seen: u32 = 0;
+    let o = next,
+      seen: u32 = 0;
     for (let p = s; p < e; p++) {
       const c = load<u8>(p);
       const what = <u32>load<u8>(table + <usize>c);
@@ -25,7 +37,7 @@ export function keepBytes(views: usize, rows: usize, count: u32, table: usize, n
       store<u32>(todo + ((<usize>back) << 2), row);
       continue;
     }
-    store<u32>(rows + (<usize>(kept++) << 2), row);
+    store<u32>(rows + ((<usize>(kept++)) << 2), row);
     if (o - next == length) continue;
     store<u32>(view, <u32>next);
     store<u32>(view, <u32>(o - next), 4);
@@ -37,26 +49,39 @@ export function keepBytes(views: usize, rows: usize, count: u32, table: usize, n
 
 /** Hands back the rows whose cell holds a byte with entry 2 in `table`; touches nothing. */
 export function handBack(views: usize, rows: usize, count: u32, table: usize, todo: usize): void {
-  let kept: u32 = 0, back: u32 = 0;
+  let kept: u32 = 0,
+    back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const row = load<u32>(rows + ((<usize>i) << 2));
     const view = views + ((<usize>row) << 3);
-    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    const s = <usize>load<u32>(view),
+      e = s + <usize>load<u32>(view, 4);
     let seen: u32 = 0;
     for (let p = s; p < e; p++) seen |= <u32>load<u8>(table + <usize>load<u8>(p));
     if (seen & 2) {
       back++;
       store<u32>(todo + ((<usize>back) << 2), row);
-    } else store<u32>(rows + (<usize>(kept++) << 2), row);
+    } else store<u32>(rows + ((<usize>(kept++)) << 2), row);
   }
   store<u32>(todo, back);
 }
 
 /** Puts `before` and `after` around each cell that is not null. */
-export function putAround(views: usize, rows: usize, count: u32, before: usize, beforeBytes: usize, after: usize, afterBytes: usize, next: usize, limit: usize): usize {
+export function putAround(
+  views: usize,
+  rows: usize,
+  count: u32,
+  before: usize,
+  beforeBytes: usize,
+  after: usize,
+  afterBytes: usize,
+  next: usize,
+  limit: usize,
+): usize {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
-    const s = <usize>load<u32>(view), length = <usize>load<u32>(view, 4);
+    const s = <usize>load<u32>(view),
+      length = <usize>load<u32>(view, 4);
     if (s == 0) continue;
     if (next + beforeBytes + length + afterBytes > limit) return 0;
     let o = copy(next, before, before + beforeBytes);
@@ -76,16 +101,27 @@ function charactersOf(s: usize, e: usize): usize {
   for (; s < e; s += 16) {
     const left = <u32>(e - s);
     const live: u32 = left < 16 ? (1 << left) - 1 : 0xffff;
-    n += <usize>popcnt((<u32>i8x16.bitmask(i8x16.gt_s(v128.load(s), bound))) & live);
+    n += <usize>popcnt(<u32>i8x16.bitmask(i8x16.gt_s(v128.load(s), bound)) & live);
   }
   return n;
 }
 
 /** Fills each cell that is not null up to `length` characters, on the left (1) or right (0). `fill`: one character. */
-export function padCells(views: usize, rows: usize, count: u32, length: usize, fill: usize, fillBytes: usize, left: i32, next: usize, limit: usize): usize {
+export function padCells(
+  views: usize,
+  rows: usize,
+  count: u32,
+  length: usize,
+  fill: usize,
+  fillBytes: usize,
+  left: i32,
+  next: usize,
+  limit: usize,
+): usize {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
-    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    const s = <usize>load<u32>(view),
+      e = s + <usize>load<u32>(view, 4);
     if (s == 0) continue;
     const has = charactersOf(s, e);
     if (has >= length) continue;
@@ -109,9 +145,12 @@ export function padCells(views: usize, rows: usize, count: u32, length: usize, f
 export function truncateCells(views: usize, rows: usize, count: u32, length: usize): void {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
-    const s = <usize>load<u32>(view), bytes = <usize>load<u32>(view, 4), e = s + bytes;
+    const s = <usize>load<u32>(view),
+      bytes = <usize>load<u32>(view, 4),
+      e = s + bytes;
     if (bytes <= length) continue;
-    let p = s, n: usize = 0;
+    let p = s,
+      n: usize = 0;
     for (; p < e; p++) {
       if ((load<u8>(p) & 0xc0) == 0x80) continue;
       if (n == length) break;

@@ -8,7 +8,8 @@ export function trimViews(views: usize, rows: usize, count: u32): void {
     const length = <usize>load<u32>(view, 4);
     if (length == 0) continue;
     const start = <usize>load<u32>(view);
-    let s = start, e = start + length;
+    let s = start,
+      e = start + length;
     while (s < e) {
       const n = spaceAt(s, e);
       if (n == 0) break;
@@ -30,10 +31,12 @@ export function trimViews(views: usize, rows: usize, count: u32): void {
 export function collapseSpaces(views: usize, rows: usize, count: u32, next: usize, limit: usize): usize {
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
-    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    const s = <usize>load<u32>(view),
+      e = s + <usize>load<u32>(view, 4);
     if (isCollapsed(s, e)) continue;
     if (next + (e - s) > limit) return 0;
-    let o = next, from = s;
+    let o = next,
+      from = s;
     while (from < e) {
       let to = from;
       while (to < e && spaceAt(to, e) == 0) to++;
@@ -56,15 +59,17 @@ export function collapseSpaces(views: usize, rows: usize, count: u32, next: usiz
 
 /** No white space other than single spaces. */
 function isCollapsed(s: usize, e: usize): bool {
-  const space = i8x16.splat(32), nine = i8x16.splat(9), five = i8x16.splat(5);
+  const space = i8x16.splat(32),
+    nine = i8x16.splat(9),
+    five = i8x16.splat(5);
   let before: u32 = 0;
   for (let p = s; p < e; p += 16) {
     const v = v128.load(p);
     const left = <u32>(e - p);
     const live: u32 = left < 16 ? (1 << left) - 1 : 0xffff;
-    const spaces = (<u32>i8x16.bitmask(i8x16.eq(v, space))) & live;
-    const controls = (<u32>i8x16.bitmask(i8x16.lt_u(v128.sub<i8>(v, nine), five))) & live;
-    if (controls || (spaces & ((spaces << 1) | before))) return false;
+    const spaces = <u32>i8x16.bitmask(i8x16.eq(v, space)) & live;
+    const controls = <u32>i8x16.bitmask(i8x16.lt_u(v128.sub<i8>(v, nine), five)) & live;
+    if (controls || spaces & ((spaces << 1) | before)) return false;
     before = (spaces >> 15) & 1;
   }
   if (!hasHighByte(s, e)) return true;

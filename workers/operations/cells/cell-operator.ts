@@ -1,0 +1,218 @@
+// The frame of operations on cells: in place or into new columns, on all rows or those of `where`, with exact counts of
+// changed cells and the one way of row errors. Computed cells lie in the arena; where a batch does not fit, its rows
+// are handed on in several batches. What comes out never depends on where they were cut.
+import type { Arena } from '../../arena.ts';
+import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.ts';
+import type { RowErrorCode } from '../../report.ts';
+import type { Column, Schema } from '../../schema.ts';
+import type { Operator, OperatorContext } from '../operation.ts';
+
+/** One column that an operation computes: from which, and where it goes (the same column when in place). */
+export interface CellTarget {
+  readonly source: Column;
+  readonly target: Column;
+}
+
+/** The rows of one column at work. Whatever an edit does is thrown away and done again when the arena gets full. */
+export interface CellWork {
+  readonly batch: Batch;
+  /** Index of the source column in the batch. */
+  readonly column: number;
+  /** u32 physical rows to edit; may be overwritten. */
+  readonly rows: number;
+  readonly count: number;
+  /** Data of the target before the edit: the source's when in place, else null. Rows not edited keep it. */
+  readonly inPlace: boolean;
+  /** A cell that could not be computed. Its data must be set to null. */
+  fail(physicalRow: number, code: RowErrorCode): void;
+  /** Adds cells whose value differs from before, failed ones not counted. */
+  changed(count: number): void;
+}
+
+/** Computes a column. Null when the arena is full. */
+export type CellEdit = (work: CellWork) => ColumnData | null;
+
+/** Keeps those of `count` rows (a u32 list, compacted in place) to which the operation applies; gives how many. */
+export type RowChoice = (batch: Batch, rows: number, count: number) => number;
+
+interface CellFailure {
+  readonly position: number;
+  readonly target: number;
+  readonly row: number;
+  readonly code: RowErrorCode;
+}
+
+interface Attempt {
+  readonly made: ColumnData[];
+  readonly failures: CellFailure[];
+  changed: number;
+}
+
+/** An operator over cells. `edits`: one per target. */
+export function startCellOperator(
+  context: OperatorContext,
+  targets: readonly CellTarget[],
+  edits: readonly CellEdit[],
+  where: RowChoice | null = null,
+): Operator {
+  return new CellOperator(context, targets, edits, where);
+}
+
+/** Index of a column in a schema. */
+export function columnIndex(schema: Schema, column: Column): number {
+  const index = schema.findIndex(({ id }) => id === column.id);
+  if (index < 0) throw new Error('a planned column is not in the schema');
+  return index;
+}
+
+class CellOperator implements Operator {
+  readonly #context: OperatorContext;
+  readonly #arena: Arena;
+  readonly #targets: readonly CellTarget[];
+  readonly #edits: readonly CellEdit[];
+  readonly #where: RowChoice | null;
+  readonly #sources: readonly number[];
+  /** For each output column the target that makes it, or -1. */
+  readonly #makers: readonly number[];
+
+  constructor(
+    context: OperatorContext,
+    targets: readonly CellTarget[],
+    edits: readonly CellEdit[],
+    where: RowChoice | null,
+  ) {
+    this.#context = context;
+    this.#arena = context.arena;
+    this.#targets = targets;
+    this.#edits = edits;
+    this.#where = where;
+    this.#sources = targets.map(({ source }) => columnIndex(context.input, source));
+    this.#makers = context.output.map(({ id }) => targets.findIndex(({ target }) => target.id === id));
+  }
+
+  push(batch: Batch): void {
+    const arena = this.#arena;
+    const fixedBytes = this.#targets.length * (batch.rows * (VIEW_BYTES + 1) + batch.live * 8 + 64);
+    if (arena.capacityBytes < fixedBytes * 2) arena.enlarge(fixedBytes * 2);
+    for (const index of this.#sources) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+    const mark = arena.next;
+    let from = 0;
+    let size = batch.live;
+    while (from < batch.live) {
+      const to = Math.min(batch.live, from + size);
+      const attempt = this.#attempt(batch, from, to);
+      if (attempt === null) {
+        arena.release(mark);
+        if (to - from > 1) size = (to - from) >>> 1;
+        else {
+          arena.enlarge(arena.capacityBytes * 2);
+          size = batch.live;
+        }
+        continue;
+      }
+      this.#handOn(batch, from, to, attempt);
+      arena.release(mark);
+      from = to;
+    }
+  }
+
+  #attempt(batch: Batch, from: number, to: number): Attempt | null {
+    const attempt: Attempt = { made: [], failures: [], changed: 0 };
+    for (const [index, edit] of this.#edits.entries()) {
+      const rows = this.#rows(batch, from, to);
+      if (rows === null) return null;
+      const positions = new Map<number, number>();
+      const made = edit({
+        batch,
+        column: this.#sources[index]!,
+        rows: rows.at,
+        count: rows.count,
+        inPlace: this.#isInPlace(index),
+        fail: (row, code) => {
+          if (positions.size === 0) for (let at = from; at < to; at++) positions.set(batch.physicalRow(at), at);
+          attempt.failures.push({ position: positions.get(row)!, target: index, row, code });
+        },
+        changed: (count) => {
+          attempt.changed += count;
+        },
+      });
+      if (made === null) return null;
+      attempt.made.push(made);
+    }
+    return attempt;
+  }
+
+  #rows(batch: Batch, from: number, to: number): { at: number; count: number } | null {
+    const at = this.#arena.tryTake((to - from) * 4);
+    if (at === 0) return null;
+    const list = batch.selection + from * 4;
+    batch.heap.u8.copyWithin(at, list, list + (to - from) * 4);
+    const count = this.#where === null ? to - from : this.#where(batch, at, to - from);
+    return { at, count };
+  }
+
+  #handOn(batch: Batch, from: number, to: number, attempt: Attempt): void {
+    const { layout, report, next } = this.#context;
+    const dropped = this.#settleFailures(batch, attempt);
+    report.cells_changed += attempt.changed;
+    const columns = this.#makers.map((maker, index) =>
+      maker < 0 ? batch.columns[layout[index]!]! : attempt.made[maker]!,
+    );
+    const done = batch.slice(from, to).withColumns(columns);
+    const handed = dropped.size === 0 ? done : withoutRows(done, dropped);
+    if (handed.live > 0) next(handed);
+  }
+
+  /** Reports failed cells in the order of rows, does what `on_error` says, and gives the rows to drop. */
+  #settleFailures(batch: Batch, attempt: Attempt): Set<number> {
+    const dropped = new Set<number>();
+    attempt.failures.sort((a, b) => a.position - b.position || a.target - b.target);
+    for (const { row, target, code } of attempt.failures) {
+      if (dropped.has(row)) continue;
+      const action = this.#context.errors.report(batch, row, this.#targets[target]!.source.name, code);
+      const made = attempt.made[target]!;
+      const source = batch.columns[this.#sources[target]!]!;
+      if (action === 'drop_row') dropped.add(row);
+      else if (action === 'keep' && this.#isInPlace(target) && copyCell(batch, source, made, row)) continue;
+      else if (this.#isInPlace(target) && !isNullCell(batch, source, row)) attempt.changed++;
+    }
+    return dropped;
+  }
+
+  #isInPlace(target: number): boolean {
+    const { source, target: made } = this.#targets[target]!;
+    return source.id === made.id;
+  }
+}
+
+/** A batch without some of its physical rows. */
+export function withoutRows(batch: Batch, dropped: ReadonlySet<number>): Batch {
+  const selection = batch.arena.take(batch.live * 4);
+  const { u32 } = batch.heap;
+  let live = 0;
+  for (let at = 0; at < batch.live; at++) {
+    const row = u32[(batch.selection >>> 2) + at]!;
+    if (!dropped.has(row)) u32[(selection >>> 2) + live++] = row;
+  }
+  return batch.withSelection(selection, live);
+}
+
+function isNullCell({ heap }: Batch, column: ColumnData, row: number): boolean {
+  if (column.kind === 'typed') return heap.u8[column.meta + row] === META_NULL;
+  if (column.kind === 'raw') throw new Error('the frame makes views of its sources');
+  return heap.u32[(column.at + row * VIEW_BYTES) >>> 2] === 0;
+}
+
+/** Puts the old cell back; false when the kinds of data differ (the cell stays null). */
+function copyCell({ heap }: Batch, from: ColumnData, to: ColumnData, row: number): boolean {
+  if (from.kind === 'views' && to.kind === 'views') {
+    const [a, b] = [(from.at + row * VIEW_BYTES) >>> 2, (to.at + row * VIEW_BYTES) >>> 2];
+    heap.u32[b] = heap.u32[a]!;
+    heap.u32[b + 1] = heap.u32[a + 1]!;
+    return true;
+  }
+  if (from.kind !== 'typed' || to.kind !== 'typed' || from.type !== to.type) return false;
+  heap.i64[(to.at >>> 3) + row] = heap.i64[(from.at >>> 3) + row]!;
+  heap.u8[to.meta + row] = heap.u8[from.meta + row]!;
+  return true;
+}

@@ -1,0 +1,86 @@
+// Edits of columns of text by chains of steps, as the frame of cell operations wants them.
+import { type ColumnData, VIEW_BYTES, type ViewsColumn } from '../../batch.ts';
+import type { OperatorContext } from '../operation.ts';
+import { CELL_BYTES_MAX } from './cell-limit.ts';
+import type { CellEdit, CellWork } from './cell-operator.ts';
+import { chainScratchBytes, runTextChain, type TextStep } from './text-chain.ts';
+
+/** Text cells through a chain of steps. A cell that becomes empty becomes null; null cells stay so. */
+export function textEdit(context: OperatorContext, steps: readonly TextStep[]): CellEdit {
+  return viewsEdit(context, (views, rows, count) =>
+    runTextChain(steps, context.kernel, context.arena, { views, rows, count }),
+  );
+}
+
+/**
+ * An edit of views in place: `change` may use up the row list and gives false when the arena is full. Empty texts become
+ * null, texts over the ceiling TOO_LONG, and what differs is counted.
+ */
+export function viewsEdit(
+  context: OperatorContext,
+  change: (views: number, rows: number, count: number, work: CellWork) => boolean,
+): CellEdit {
+  const { arena } = context;
+  return (work) => {
+    const before = work.batch.views(work.column);
+    const made = startViews(context, work, before);
+    const rows = arena.tryTake(chainScratchBytes(work.count));
+    if (made === null || rows === 0) return null;
+    arena.heap.u8.copyWithin(rows, work.rows, work.rows + work.count * 4);
+    if (!change(made.at, rows, work.count, work)) return null;
+    settle(context, work, before, made.at);
+    return made;
+  };
+}
+
+/** The target's views before the edit: a copy of the source's; when into a new column, null in rows not edited. */
+export function startViews(context: OperatorContext, work: CellWork, before: number): ViewsColumn | null {
+  const { arena } = context;
+  const { batch, rows, count } = work;
+  const at = arena.tryTake(batch.rows * VIEW_BYTES);
+  if (at === 0) return null;
+  const { u8, u32 } = arena.heap;
+  if (work.inPlace || count === batch.live) {
+    u8.copyWithin(at, before, before + batch.rows * VIEW_BYTES);
+    return { kind: 'views', at };
+  }
+  u8.fill(0, at, at + batch.rows * VIEW_BYTES);
+  for (let i = 0; i < count; i++) {
+    const row = u32[(rows >>> 2) + i]!;
+    u32[(at >>> 2) + row * 2] = u32[(before >>> 2) + row * 2]!;
+    u32[(at >>> 2) + row * 2 + 1] = u32[(before >>> 2) + row * 2 + 1]!;
+  }
+  return { kind: 'views', at };
+}
+
+/** Counts changes, blanks cells over the ceiling and reports them. */
+function settle(context: OperatorContext, work: CellWork, before: number, after: number): void {
+  const { arena, kernel } = context;
+  const todo = arena.take((work.count + 1) * 4);
+  const changed = kernel.exports.settleViews(before, after, work.rows, work.count, CELL_BYTES_MAX, todo);
+  work.changed(changed);
+  const { u32 } = arena.heap;
+  const tooLong = u32[todo >>> 2]!;
+  for (let i = 1; i <= tooLong; i++) {
+    const row = u32[(todo >>> 2) + i]!;
+    u32[(after >>> 2) + row * 2] = 0;
+    u32[(after >>> 2) + row * 2 + 1] = 0;
+    work.fail(row, 'TOO_LONG');
+  }
+}
+
+/** A column of text that is the same in every row. */
+export function constantViews(
+  context: OperatorContext,
+  rows: number,
+  view: { at: number; bytes: number } | null,
+): ColumnData | null {
+  const at = context.arena.tryTake(rows * VIEW_BYTES);
+  if (at === 0) return null;
+  const { u32 } = context.arena.heap;
+  for (let row = 0, i = at >>> 2; row < rows; row++) {
+    u32[i++] = view === null ? 0 : view.at;
+    u32[i++] = view === null ? 0 : view.bytes;
+  }
+  return { kind: 'views', at };
+}

@@ -1,0 +1,175 @@
+// The steps of which chains on texts are made, each as a kernel and as a function on strings.
+import type { Heap } from '../../heap.ts';
+import { placeBytes, placeText } from './placed-text.ts';
+import type { TextCells, TextStep } from './text-chain.ts';
+import * as edits from './text-edits.ts';
+
+const UPPER_FIRST_LETTER = 97;
+const LOWER_FIRST_LETTER = 65;
+
+/** Code points of two bytes or fewer in UTF-8: what the table of a case kernel covers. */
+const CASE_TABLE_POINTS = 0x800;
+
+/** U+03A3 becomes one of two small letters, by its place in the word. */
+const CAPITAL_SIGMA = 0x3a3;
+
+/** In tables of bytes: drop the byte, keep it, hand the cell back. */
+export const DROP = 0;
+export const KEEP = 1;
+export const BACK = 2;
+
+export type ByteEntry = typeof DROP | typeof KEEP | typeof BACK;
+
+export function trimStep(): TextStep {
+  return {
+    run({ kernel, views, rows, count }) {
+      kernel.exports.trimViews(views, rows, count);
+      return true;
+    },
+    edit: edits.trimWhiteSpace,
+  };
+}
+
+export function collapseStep(): TextStep {
+  return {
+    run: (cells) =>
+      moved(cells, cells.kernel.exports.collapseSpaces(cells.views, cells.rows, cells.count, ...room(cells))),
+    edit: edits.collapseWhiteSpace,
+  };
+}
+
+export function caseStep(heap: Heap, to: 'upper' | 'lower' | 'fold'): TextStep {
+  const edit = { upper: edits.upperCase, lower: edits.lowerCase, fold: edits.foldCase }[to];
+  const first = to === 'upper' ? UPPER_FIRST_LETTER : LOWER_FIRST_LETTER;
+  const table = placeBytes(heap, new Uint8Array(caseTable(edit, to === 'lower').buffer)).at;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.changeCase(views, rows, count, first, table, ...room(cells), todo));
+    },
+    edit,
+  };
+}
+
+export function capitaliseStep(unit: 'word' | 'sentence'): TextStep {
+  const sentences = unit === 'sentence' ? 1 : 0;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.capitalise(views, rows, count, sentences, ...room(cells), todo));
+    },
+    edit: unit === 'sentence' ? edits.sentenceCase : edits.titleCase,
+  };
+}
+
+/** A step that leaves cells alone unless they hold a byte of a kind; those are edited as strings. */
+export function stringStep(
+  heap: Heap,
+  concerns: 'not_ascii' | 'less_than' | 'any',
+  edit: (text: string) => string,
+): TextStep {
+  const table = byteTable((byte) => {
+    const back = concerns === 'any' || (concerns === 'less_than' ? byte === 0x3c : byte >= 0x80);
+    return back ? BACK : KEEP;
+  });
+  const placed = placeBytes(heap, table).at;
+  return {
+    run({ kernel, views, rows, count, todo }) {
+      kernel.exports.handBack(views, rows, count, placed, todo);
+      return true;
+    },
+    edit,
+  };
+}
+
+/** A step that drops characters, by what becomes of each byte. */
+export function keepStep(heap: Heap, entry: (byte: number) => ByteEntry, edit: (text: string) => string): TextStep {
+  const table = placeBytes(heap, byteTable(entry)).at;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.keepBytes(views, rows, count, table, ...room(cells), todo));
+    },
+    edit,
+  };
+}
+
+/** Keeps or removes the characters that stand in `characters`. */
+export function characterStep(heap: Heap, characters: string, action: 'keep' | 'remove'): TextStep {
+  const named = new Set(characters);
+  const keeps = (character: string): boolean => named.has(character) === (action === 'keep');
+  const wide = [...named].some((character) => character.codePointAt(0)! >= 0x80);
+  const others = wide ? BACK : action === 'keep' ? DROP : KEEP;
+  return keepStep(
+    heap,
+    (byte) => (byte >= 0x80 ? others : keeps(String.fromCharCode(byte)) ? KEEP : DROP),
+    (text) => edits.filterCharacters(text, keeps),
+  );
+}
+
+export function aroundStep(heap: Heap, before: string, after: string): TextStep {
+  const [a, b] = [placeText(heap, before), placeText(heap, after)];
+  return {
+    run(cells) {
+      const { kernel, views, rows, count } = cells;
+      return moved(cells, kernel.exports.putAround(views, rows, count, a.at, a.bytes, b.at, b.bytes, ...room(cells)));
+    },
+    edit: (text) => before + text + after,
+  };
+}
+
+export function padStep(heap: Heap, length: number, character: string, side: 'left' | 'right'): TextStep {
+  const fill = placeText(heap, character);
+  const left = side === 'left' ? 1 : 0;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count } = cells;
+      return moved(
+        cells,
+        kernel.exports.padCells(views, rows, count, length, fill.at, fill.bytes, left, ...room(cells)),
+      );
+    },
+    edit(text) {
+      const missing = character.repeat(Math.max(0, length - edits.characterCount(text)));
+      return left ? missing + text : text + missing;
+    },
+  };
+}
+
+export function truncateStep(length: number): TextStep {
+  return {
+    run({ kernel, views, rows, count }) {
+      kernel.exports.truncateCells(views, rows, count, length);
+      return true;
+    },
+    edit: (text) => edits.firstCharacters(text, length),
+  };
+}
+
+/** First free address and limit of the arena, as kernels take them. */
+export function room({ arena }: TextCells): [next: number, limit: number] {
+  return [arena.next, arena.limit];
+}
+
+/** Takes over a kernel's next free address; false when it was 0 (full). */
+export function moved({ arena }: TextCells, next: number): boolean {
+  if (next === 0) return false;
+  arena.next = next >>> 0;
+  return true;
+}
+
+function byteTable(entry: (byte: number) => ByteEntry): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => entry(byte));
+}
+
+/** For each code point of two bytes the one it becomes, 0 where it becomes something else than one such code point. */
+function caseTable(change: (text: string) => string, sigmaVaries: boolean): Uint16Array {
+  const table = new Uint16Array(CASE_TABLE_POINTS);
+  for (let point = 0x80; point < CASE_TABLE_POINTS; point++) {
+    const changed = change(String.fromCharCode(point));
+    const becomes = changed.length === 1 ? changed.charCodeAt(0) : 0;
+    if (becomes >= 0x80 && becomes < CASE_TABLE_POINTS) table[point] = becomes;
+  }
+  if (sigmaVaries) table[CAPITAL_SIGMA] = 0;
+  return table;
+}
