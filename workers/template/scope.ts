@@ -17,11 +17,15 @@ export interface Scope {
   readonly closed: boolean;
   /**
    * A column that the operation reads. Unknown: in an open set it becomes required (as text); in a closed one it is a
-   * problem with a suggestion. Null when it is missing and `if_missing` is null or skip, or after a problem.
+   * problem with a suggestion. Null when it is missing and `if_missing` is skip, or after a problem; with `if_missing`
+   * null a missing column is there as a column of nulls.
    * `pointer`: JSON pointer inside the operation, such as "/columns/0".
    */
   read(name: string, pointer: string): Column | null;
-  /** The columns of a set, each read as by `read`. Pattern, type, except and "*" range over the known columns. */
+  /**
+   * The columns of a set in the order written (a pattern, type, except or "*": in their own order), none twice. Listed
+   * names are read as by `read`; the others range over the known columns without the flag column.
+   */
   resolve(set: ColumnSet, pointer: string): readonly Column[];
   /** A new column at the end, or in the place of another (before it, if that stays). Problem when the name is taken. */
   add(name: string, type: ColumnType, pointer: string, place?: { readonly before: Column }): Column;
@@ -30,7 +34,12 @@ export interface Scope {
   remove(column: Column): void;
   /** Simultaneous; a collision is a problem. */
   rename(names: ReadonlyMap<Column, string>, pointer: string): void;
-  /** The columns from now on, in this order; closes the set (select, aggregate, pivot). With `rest`, others follow. */
+  /** Columns that are not known yet change their names too (rename by pattern or style): later names are not the file's. */
+  renameUnknown(): void;
+  /**
+   * The columns from now on, in this order; closes the set (select, aggregate, pivot), unless the operation resolved a
+   * pattern or "*", by which unknown columns may pass. With `rest`, others follow. The flag column stays, last.
+   */
   arrange(columns: readonly Column[], options: { readonly rest: boolean }): void;
   /** Makes the set closed: after this an unknown name is an error of the Template itself. */
   close(): void;

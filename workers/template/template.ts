@@ -34,6 +34,9 @@ export interface TemplateInput {
   readonly columns: readonly DeclaredColumn[];
 }
 
+/** What an operation does when the file lacks a column that it reads. */
+export type IfMissing = 'fail' | 'null' | 'skip';
+
 export type OnError = 'fail' | 'drop_row' | 'blank' | 'keep' | 'flag';
 
 export interface TemplateDefaults {
@@ -52,7 +55,7 @@ export interface TemplateOperation {
   readonly enabled: boolean;
   /** Expression source, or null. */
   readonly where: string | null;
-  readonly ifMissing: 'fail' | 'null' | 'skip';
+  readonly ifMissing: IfMissing;
   readonly onError: OnError;
   /** Validated against the operation's schema. */
   readonly parameters: Readonly<Record<string, unknown>>;

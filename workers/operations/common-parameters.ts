@@ -1,0 +1,38 @@
+// The parameters that every operation has beside its own (templates.md, "Operations"). The schema of the Template adds
+// them to each operation; the checker takes them off again, so that an operation sees its own parameters only.
+import { Type } from 'typebox';
+
+/** Of all operations. */
+export const commonParameters = {
+  id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'Names the operation in reports and messages.' }),
+  ),
+  note: Type.Optional(Type.String({ description: 'For the reader; without effect.' })),
+  enabled: Type.Boolean({ default: true, description: '`false` leaves the operation out.' }),
+  if_missing: Type.Enum(['fail', 'null', 'skip'], {
+    default: 'fail',
+    description:
+      'When the file lacks a column that the operation reads: `fail` refuses the file, `null` takes the column as one ' +
+      'of nulls, `skip` leaves the column out of this operation.',
+  }),
+  on_error: Type.Optional(
+    Type.Enum(['fail', 'drop_row', 'blank', 'keep', 'flag'], {
+      description: "What becomes of a row in trouble; without it the Template's `defaults.on_error`.",
+    }),
+  ),
+};
+
+/** Of operations on cells. */
+export const cellParameters = {
+  where: Type.Optional(
+    Type.String({ minLength: 1, description: 'An expression: only rows for which it is true are edited.' }),
+  ),
+};
+
+/**
+ * Options of `Type.Object` for parameters of which exactly one group is given, such as
+ * `exactlyOne(['columns'], ['pattern', 'replace'], ['style'])`.
+ */
+export function exactlyOne(...groups: readonly (readonly string[])[]): { oneOf: { required: string[] }[] } {
+  return { oneOf: groups.map((group) => ({ required: [...group] })) };
+}

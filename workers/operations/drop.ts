@@ -1,0 +1,34 @@
+// The operation `drop`: takes columns away.
+import { Type } from 'typebox';
+import { arrange } from './arrange.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+export const drop = defineOperation({
+  name: 'drop',
+  summary: 'Removes columns; the others stay as they are.',
+  parameters: Type.Object({ columns: columnSet }),
+  cells: false,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Two columns by name',
+      operation: { op: 'drop', columns: ['fax', 'telex'] },
+      input: { columns: ['name', 'fax', 'telex'], rows: [['Ada', '1', '2']] },
+      output: { columns: ['name'], rows: [['Ada']] },
+    },
+    {
+      title: 'All but some',
+      operation: { op: 'drop', columns: { except: ['name'] } },
+      input: { columns: ['id', 'name', 'fax'], rows: [['7', 'Ada', null]] },
+      output: { columns: ['name'], rows: [['Ada']] },
+    },
+  ],
+  effect({ columns }, scope) {
+    for (const column of scope.resolve(columns, '/columns')) scope.remove(column);
+    return null;
+  },
+  start(_plan, { next, layout }) {
+    return { push: (batch) => next(arrange(batch, layout)) };
+  },
+});

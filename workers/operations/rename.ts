@@ -1,0 +1,98 @@
+// The operation `rename`: gives columns other names. Cells are not touched.
+import { Type } from 'typebox';
+import type { Column } from '../schema.ts';
+import { compileColumnPattern } from '../template/column-pattern.ts';
+import { pointerSegment } from '../template/pointer.ts';
+import type { Scope } from '../template/scope.ts';
+import { columnName } from './column-set.ts';
+import { exactlyOne } from './common-parameters.ts';
+import { defineOperation } from './operation.ts';
+
+type Style = 'snake' | 'lower' | 'upper' | 'title';
+
+export const rename = defineOperation({
+  name: 'rename',
+  summary: 'Renames columns one by one, by a pattern, or to one style; all at the same time, and no two to one name.',
+  parameters: Type.Object(
+    {
+      columns: Type.Optional(
+        Type.Record(Type.String(), columnName, { minProperties: 1, description: '`{old: new}` for each column.' }),
+      ),
+      pattern: Type.Optional(
+        Type.String({ minLength: 1, description: 'RE2 pattern; in every name each match of it is replaced.' }),
+      ),
+      replace: Type.Optional(
+        Type.String({ description: 'What to put there; `$1` is the first group, `$$` a dollar.' }),
+      ),
+      style: Type.Optional(
+        Type.Enum(['snake', 'lower', 'upper', 'title'], { description: 'One spelling for all names.' }),
+      ),
+    },
+    exactlyOne(['columns'], ['pattern', 'replace'], ['style']),
+  ),
+  cells: false,
+  memory: 'R',
+  examples: [
+    {
+      title: 'By name, even crosswise',
+      operation: { op: 'rename', columns: { a: 'b', b: 'a' } },
+      input: { columns: ['a', 'b'], rows: [['1', '2']] },
+      output: { columns: ['b', 'a'], rows: [['1', '2']] },
+    },
+    {
+      title: 'By a pattern',
+      operation: { op: 'rename', pattern: '^(\\w+) \\(EUR\\)$', replace: '$1_eur' },
+      input: { columns: ['net (EUR)', 'tax (EUR)'], rows: [['1.00', '0.19']] },
+      output: { columns: ['net_eur', 'tax_eur'], rows: [['1.00', '0.19']] },
+    },
+    {
+      title: 'To one style',
+      operation: { op: 'rename', style: 'snake' },
+      input: { columns: ['Invoice No.', 'dueDate'], rows: [['7', '2026-01-31']] },
+      output: { columns: ['invoice_no', 'due_date'], rows: [['7', '2026-01-31']] },
+    },
+  ],
+  effect({ columns, pattern, replace, style }, scope) {
+    if (columns !== undefined) renameByName(columns, scope);
+    else if (pattern !== undefined) renameByPattern(pattern, replace ?? '', scope);
+    else if (style !== undefined) renameAll((name) => styled(name, style), '/style', scope);
+    return null;
+  },
+  start(_plan, { next }) {
+    return { push: next };
+  },
+});
+
+function renameByName(columns: Readonly<Record<string, string>>, scope: Scope): void {
+  const names = new Map<Column, string>();
+  for (const [from, to] of Object.entries(columns)) {
+    const column = scope.read(from, `/columns/${pointerSegment(from)}`);
+    if (column !== null) names.set(column, to);
+  }
+  scope.rename(names, '/columns');
+}
+
+function renameByPattern(pattern: string, replacement: string, scope: Scope): void {
+  const compiled = compileColumnPattern(pattern);
+  if ('problem' in compiled) scope.problem('/pattern', 'BAD_PATTERN', compiled.problem);
+  else renameAll((name) => compiled.replace(name, replacement), '/pattern', scope);
+}
+
+/** A name that would become empty stays as it is. */
+function renameAll(renamed: (name: string) => string, pointer: string, scope: Scope): void {
+  scope.renameUnknown();
+  const columns = scope.resolve('*', pointer);
+  scope.rename(new Map(columns.map((column) => [column, renamed(column.name) || column.name])), pointer);
+}
+
+function styled(name: string, style: Style): string {
+  if (style === 'lower') return name.toLowerCase();
+  if (style === 'upper') return name.toUpperCase();
+  if (style === 'title')
+    return name.toLowerCase().replace(/(?<![\p{L}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
+  return name
+    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1_$2')
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')
+    .replace(/^_+|_+$/g, '')
+    .toLowerCase();
+}
