@@ -4,8 +4,8 @@ import type { Column } from '../schema.ts';
 import { compileColumnPattern } from '../template/column-pattern.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
+import { exactlyOne } from './base-parameters.ts';
 import { columnName } from './column-set.ts';
-import { exactlyOne } from './common-parameters.ts';
 import { defineOperation } from './operation.ts';
 
 type Style = 'snake' | 'lower' | 'upper' | 'title';

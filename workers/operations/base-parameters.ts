@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 
 /** Of all operations. */
-export const commonParameters = {
+export const baseParameters = {
   id: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'Names the operation in reports and messages.' }),
   ),
