@@ -42,6 +42,8 @@ export interface CatalogTable {
   /** Lower-case hex. */
   readonly sha256: string;
   readonly sizeBytes: number;
+  /** Differs when the file was changed or replaced since. */
+  readonly version: string;
 }
 
 /** A Template of an account. `Checked` is what the Template checker made of it. */

@@ -1,0 +1,114 @@
+// templates/<account>/, tables/<account>/ and secrets/<account>/ of one account.
+import { createHash } from 'node:crypto';
+import type { Account, CatalogTable, CatalogTemplate } from './catalog.ts';
+import type { CatalogFile, CatalogFolder } from './catalog-folder.ts';
+import { SECRET_FILE_BYTES_MAX, TABLE_FILE_BYTES_MAX, TEMPLATE_FILE_BYTES_MAX } from './catalog-limits.ts';
+import { SLUG, SLUG_RULE } from './field-reader.ts';
+import type { ProblemList } from './problems.ts';
+import { readText } from './read-json.ts';
+import type { CheckTemplate, TemplateContext } from './template-checker.ts';
+
+/** One account's folders, and what the snapshot before knew of them: unchanged files are not read or checked again. */
+export interface AccountFolders<Checked> {
+  readonly account: string;
+  readonly folder: CatalogFolder;
+  readonly before: Account<Checked> | undefined;
+  readonly problems: ProblemList;
+}
+
+export async function readTables<Checked>(folders: AccountFolders<Checked>): Promise<Map<string, CatalogTable>> {
+  const { account, folder, before, problems } = folders;
+  const tables = new Map<string, CatalogTable>();
+  for (const file of await folder.list(`tables/${account}`)) {
+    const name = file.name.replace(/\.csv$/, '');
+    if (name === file.name) problems.add(file.file, '', 'is no table: tables are .csv files.');
+    else if (!SLUG.test(name)) problems.add(file.file, '', `has no name for a table: write ${SLUG_RULE}.`);
+    else {
+      const known = before?.tables.get(name);
+      const unchanged = known?.version === file.version && known.path === file.path;
+      const sha256 = unchanged ? known.sha256 : await folder.digest(file, TABLE_FILE_BYTES_MAX);
+      const { path, sizeBytes, version } = file;
+      if (sha256 !== null) tables.set(name, { path, sha256, sizeBytes, version });
+    }
+  }
+  return tables;
+}
+
+/** Names only: what a secret holds is read when a Run needs it. */
+export async function readSecrets<Checked>(folders: AccountFolders<Checked>): Promise<Set<string>> {
+  const { account, folder, problems } = folders;
+  const secrets = new Set<string>();
+  for (const file of await folder.list(`secrets/${account}`)) {
+    if (!SLUG.test(file.name)) problems.add(file.file, '', `has no name for a secret: write ${SLUG_RULE}.`);
+    else if (file.isDirectory) problems.add(file.file, '', 'is a folder where a secret is expected.');
+    else if (file.sizeBytes === 0) problems.add(file.file, '', 'is empty.');
+    else if (file.sizeBytes > SECRET_FILE_BYTES_MAX) {
+      problems.add(file.file, '', `is larger than ${SECRET_FILE_BYTES_MAX} bytes.`);
+    } else secrets.add(file.name);
+  }
+  return secrets;
+}
+
+/** Sorted by id. */
+export async function readTemplates<Checked>(
+  folders: AccountFolders<Checked>,
+  references: Pick<TemplateContext, 'tables' | 'secrets'>,
+  checkTemplate: CheckTemplate<Checked>,
+): Promise<Map<string, CatalogTemplate<Checked>>> {
+  const { account, folder, problems } = folders;
+  const templates = new Map<string, CatalogTemplate<Checked>>();
+  const files = new Map<string, { file: CatalogFile; format: 'json' | 'yaml' }>();
+  for (const file of await folder.list(`templates/${account}`)) {
+    const [, id, ending] = /^(.*)\.(json|ya?ml)$/.exec(file.name) ?? [];
+    if (id === undefined) problems.add(file.file, '', 'is no Template: write .json or .yaml at its end.');
+    else if (!SLUG.test(id)) problems.add(file.file, '', `has no id for a Template: write ${SLUG_RULE}.`);
+    else if (files.has(id)) problems.add(file.file, '', `has the same id as ${files.get(id)?.file.name}.`);
+    else files.set(id, { file, format: ending === 'json' ? 'json' : 'yaml' });
+  }
+  const reusable = folders.before !== undefined && sameReferences(folders.before, references);
+  for (const id of [...files.keys()].sort()) {
+    const { file, format } = files.get(id)!;
+    const bytes = await folder.read(file, TEMPLATE_FILE_BYTES_MAX);
+    if (bytes === null) continue;
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const known = reusable ? folders.before?.templates.get(id) : undefined;
+    if (known?.sha256 === sha256 && known.format === format) templates.set(id, known);
+    else {
+      const source = readText(file.file, bytes, problems);
+      const context = { account, templateId: id, ...references };
+      const made = source === null ? null : await check(file.file, source, format, context, checkTemplate, problems);
+      if (made !== null) templates.set(id, { id, format, sha256, ...made });
+    }
+  }
+  return templates;
+}
+
+async function check<Checked>(
+  file: string,
+  source: string,
+  format: 'json' | 'yaml',
+  context: TemplateContext,
+  checkTemplate: CheckTemplate<Checked>,
+  problems: ProblemList,
+): Promise<Omit<CatalogTemplate<Checked>, 'id' | 'format' | 'sha256'> | null> {
+  const result = await checkTemplate(source, format, context);
+  if ('template' in result) {
+    const { name, description, outputFormat, checked } = result.template;
+    return { name, description, outputFormat, source, checked };
+  }
+  for (const { pointer, message, line, column } of result.problems) problems.add(file, pointer, message, line, column);
+  return null;
+}
+
+/** A Template that refers to tables or secrets may be wrong now though its own text is the same. */
+function sameReferences<Checked>(
+  before: Account<Checked>,
+  references: Pick<TemplateContext, 'tables' | 'secrets'>,
+): boolean {
+  if (before.tables.size !== references.tables.size || before.secrets.size !== references.secrets.size) return false;
+  for (const [name, table] of references.tables) {
+    const known = before.tables.get(name);
+    if (known?.sha256 !== table.sha256 || known.path !== table.path) return false;
+  }
+  return [...references.secrets].every((name) => before.secrets.has(name));
+}
