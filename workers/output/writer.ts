@@ -1,5 +1,9 @@
 // The contract between the last operation and the output: writers turn batches into bytes, sinks keep the bytes.
 import type { Batch } from '../batch.ts';
+import type { Heap } from '../heap.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { Schema } from '../schema.ts';
+import type { TemplateOutput } from '../template/template.ts';
 
 /** Takes the bytes of an output in order. Throws Failed (RUN_RESOURCE_LIMIT) over the ceiling or on a full disk. */
 export interface OutputSink {
@@ -17,4 +21,18 @@ export interface RowWriter {
   finish(): void;
   /** Texts that the formula guard changed. */
   readonly formulasGuarded: number;
+}
+
+/** What a writer is made from. It allocates its buffer and its program in `heap` once. */
+export interface WriterOptions {
+  readonly output: TemplateOutput;
+  /** Columns of the batches that it gets, in the order of the output. */
+  readonly schema: Schema;
+  /** `input.null_values` of the Template: raw fields are compared with them when they are written. */
+  readonly nullValues: readonly string[];
+  readonly kernel: Kernel;
+  readonly heap: Heap;
+  readonly sink: OutputSink;
+  /** Bytes of the buffer before the sink; OUTPUT_BUFFER_BYTES unless a test wants a small one. */
+  readonly bufferBytes?: number;
 }

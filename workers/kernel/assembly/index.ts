@@ -12,3 +12,4 @@ export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-
 export { replaceText, replaceWhole } from './replace';
 export { decodeRows, encodeRows } from './rows';
 export { collapseSpaces, trimViews } from './trim';
+export { emitCsv } from './emit-csv';

@@ -1,0 +1,55 @@
+// Where the words of a CSV program lie, in bytes. workers/output/csv-program.ts writes them.
+
+// Words of the program's head.
+export const DELIMITER: usize = 0;
+export const DELIMITER_LENGTH: usize = 4;
+export const LINE_ENDING: usize = 8;
+export const LINE_ENDING_LENGTH: usize = 12;
+export const CELL_CLASSES: usize = 16;
+export const RUN_CLASSES: usize = 20;
+export const STOP_AT_FORMULA: usize = 24;
+export const RAW_AT: usize = 28;
+export const RAW_STRIDE_BYTES: usize = 32;
+export const RAW_QUOTE: usize = 36;
+export const NULLS_AT: usize = 40;
+export const NULLS_COUNT: usize = 44;
+export const EMPTY_IS_NULL: usize = 48;
+export const EMPTY_IS_SPECIAL: usize = 52;
+export const DECIMAL_MARK: usize = 56;
+export const STEPS: usize = 60;
+export const OUT_NEXT: usize = 64;
+export const GUARDED: usize = 68;
+export const HEAD_BYTES: usize = 128;
+
+// Words of a step.
+export const KIND: usize = 0;
+export const SOURCE: usize = 4;
+export const SECOND: usize = 8;
+export const FLAGS: usize = 12;
+export const NULL_AT: usize = 16;
+export const NULL_LENGTH: usize = 20;
+export const TRUE_AT: usize = 24;
+export const TRUE_LENGTH: usize = 28;
+export const FALSE_AT: usize = 32;
+export const FALSE_LENGTH: usize = 36;
+export const STEP_BYTES: usize = 64;
+
+export const KIND_RUN: u32 = 0;
+export const KIND_FIELD: u32 = 1;
+export const KIND_VIEWS: u32 = 2;
+export const KIND_INTEGER: u32 = 3;
+export const KIND_DECIMAL: u32 = 4;
+export const KIND_DATE: u32 = 5;
+export const KIND_DATETIME: u32 = 6;
+
+export const FLAG_GUARD: u32 = 1;
+export const FLAG_QUOTE: u32 = 2;
+export const FLAG_QUOTE_EMPTY: u32 = 4;
+export const FLAG_SCAN: u32 = 8;
+
+export const CLASS_GUARD: u32 = 2;
+export const CLASS_SIGN: u32 = 4;
+export const CLASS_NULL: u32 = 8;
+
+export const META_NULL: u32 = 255;
+export const QUOTE: u32 = 0x22;

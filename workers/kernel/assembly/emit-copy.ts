@@ -1,0 +1,18 @@
+// Copies for the emit kernels. They write in steps of 16 bytes, so up to 15 bytes behind the target's end are overwritten.
+
+/** Copies [start, end) to `out` and gives the address behind the copy. */
+export function copyOver(out: usize, start: usize, end: usize): usize {
+  let target = out;
+  let source = start;
+  do {
+    v128.store(target, v128.load(source));
+    target += 16;
+    source += 16;
+  } while (source < end);
+  return out + (end - start);
+}
+
+/** Bits of a 16-byte mask that belong to the `left` bytes still to come. */
+export function maskOf(mask: u32, left: usize): u32 {
+  return left < 16 ? mask & ((1 << (<u32>left)) - 1) : mask;
+}

@@ -1,0 +1,177 @@
+// Writes live rows as CSV by a program that workers/output/csv-program.ts lays out in memory (layout: csv-layout.ts).
+// Each row is written whole or not at all: before each step the worst length of its cells is compared with the room left.
+import {
+  DECIMAL_MARK,
+  DELIMITER,
+  DELIMITER_LENGTH,
+  EMPTY_IS_SPECIAL,
+  FALSE_AT,
+  FALSE_LENGTH,
+  FLAG_QUOTE,
+  FLAG_SCAN,
+  FLAGS,
+  GUARDED,
+  HEAD_BYTES,
+  KIND,
+  KIND_DATE,
+  KIND_DATETIME,
+  KIND_DECIMAL,
+  KIND_FIELD,
+  KIND_INTEGER,
+  KIND_RUN,
+  KIND_VIEWS,
+  LINE_ENDING,
+  LINE_ENDING_LENGTH,
+  META_NULL,
+  NULL_LENGTH,
+  OUT_NEXT,
+  QUOTE,
+  RAW_AT,
+  RAW_STRIDE_BYTES,
+  RUN_CLASSES,
+  SECOND,
+  SOURCE,
+  STEP_BYTES,
+  STEPS,
+  STOP_AT_FORMULA,
+  TRUE_AT,
+  TRUE_LENGTH,
+} from './csv-layout';
+import { field, holdsSpecial, isFormula, isNull, isSpecial, putNull, specialBytes, text } from './csv-text';
+import { copyOver, maskOf } from './emit-copy';
+import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';
+
+/** Room that a cell takes beside its own bytes, doubled at worst: two quotes, the guard's mark, delimiter, line ending. */
+const CELL_EXTRA_BYTES: usize = 16;
+
+/**
+ * Writes the rows at positions [from, to) of the selection to [out, limit) and gives the number of rows written. Up to 16
+ * bytes behind `limit` are overwritten. The program's OUT_NEXT is then the address behind the last row; GUARDED grew by
+ * the formulas guarded. With STOP_AT_FORMULA it ends behind the first row that held one.
+ */
+export function emitCsv(program: usize, selection: usize, from: u32, to: u32, out: usize, limit: usize): u32 {
+  const rawAt = <usize>load<u32>(program, RAW_AT);
+  const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);
+  const delimiter = load<u32>(program, DELIMITER);
+  const delimiterLength = <usize>load<u32>(program, DELIMITER_LENGTH);
+  const steps = program + HEAD_BYTES;
+  const stepsEnd = steps + <usize>load<u32>(program, STEPS) * STEP_BYTES;
+  const stopAtFormula = load<u32>(program, STOP_AT_FORMULA) != 0;
+  let at = out;
+  let position = from;
+  for (; position < to; position++) {
+    const physical = <usize>load<u32>(selection + ((<usize>position) << 2));
+    const row = rawAt + physical * strideBytes;
+    const guardedBefore = load<u32>(program, GUARDED);
+    const rowOut = at;
+    let step = steps;
+    for (; step < stepsEnd; step += STEP_BYTES) {
+      const kind = load<u32>(step, KIND);
+      const next =
+        kind == KIND_RUN ? run(program, step, row, at, limit) : cell(program, step, kind, row, physical, at, limit);
+      if (next == 0) break;
+      store<u32>(next, delimiter);
+      at = next + delimiterLength;
+    }
+    if (step < stepsEnd || at + CELL_EXTRA_BYTES > limit) {
+      at = rowOut;
+      store<u32>(program, guardedBefore, GUARDED);
+      break;
+    }
+    if (stepsEnd > steps) at -= delimiterLength;
+    store<u32>(at, load<u32>(program, LINE_ENDING));
+    at += <usize>load<u32>(program, LINE_ENDING_LENGTH);
+    if (stopAtFormula && load<u32>(program, GUARDED) != guardedBefore) {
+      position++;
+      break;
+    }
+  }
+  store<u32>(program, <u32>at, OUT_NEXT);
+  return position - from;
+}
+
+/**
+ * Neighbouring raw fields as one range; a field that looks different under the output's rules is written by itself. What
+ * lies before and behind it is still copied in one piece. 0 = no room.
+ */
+function run(program: usize, step: usize, row: usize, out: usize, limit: usize): usize {
+  let entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
+  const lastEntry = row + ((<usize>load<u32>(step, SECOND)) << 2);
+  const end = <usize>load<u32>(lastEntry, 4);
+  let start = <usize>load<u32>(entry) + 1;
+  const cells = ((lastEntry - entry) >> 2) + 1;
+  if (out + (end - start) + cells * (<usize>load<u32>(step, NULL_LENGTH) + 2) + CELL_EXTRA_BYTES > limit) return 0;
+  const classes = <usize>load<u32>(program, RUN_CLASSES);
+  const emptyIsSpecial = load<u32>(program, EMPTY_IS_SPECIAL);
+  for (; entry <= lastEntry; entry += 4) {
+    const fieldStart = <usize>load<u32>(entry) + 1;
+    const kind = load<u8>(classes + <usize>load<u8>(fieldStart));
+    if (kind == 0 && emptyIsSpecial == 0) continue;
+    const fieldEnd = <usize>load<u32>(entry, 4);
+    if (!isAltered(program, fieldStart, fieldEnd)) continue;
+    if (fieldStart > start) out = copyOver(out, start, fieldStart);
+    out = field(program, step, fieldStart, fieldEnd, out);
+    start = fieldEnd + 1;
+    if (entry < lastEntry) store<u8>(out++, <u8>load<u32>(program, DELIMITER));
+  }
+  return start > end ? out : copyOver(out, start, end);
+}
+
+/** True when a raw field of a run does not leave as the bytes that it is. */
+function isAltered(program: usize, start: usize, end: usize): bool {
+  if (start >= end) return load<u32>(program, EMPTY_IS_SPECIAL) != 0;
+  if (load<u8>(start) != <u8>QUOTE) return isNull(program, start, end) || isFormula(program, start, end);
+  const from = start + 1;
+  const to = end - 1;
+  if (from == to || isNull(program, from, to) || isFormula(program, from, to)) return true;
+  for (let at = from; at < to; at += 16) {
+    const mask = maskOf(specialBytes(program, v128.load(at)), to - at);
+    if (mask != 0 && isSpecial(program, at, mask, to)) return false;
+  }
+  return true;
+}
+
+/** One cell by itself. 0 = no room. */
+function cell(program: usize, step: usize, kind: u32, row: usize, physical: usize, out: usize, limit: usize): usize {
+  if (kind == KIND_FIELD) {
+    const entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
+    const start = <usize>load<u32>(entry) + 1;
+    const end = <usize>load<u32>(entry, 4);
+    if (out + (end - start) * 2 + <usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES > limit) return 0;
+    return field(program, step, start, end, out);
+  }
+  if (kind == KIND_VIEWS) {
+    const view = <usize>load<u32>(step, SOURCE) + (physical << 3);
+    const start = <usize>load<u32>(view);
+    const length = <usize>load<u32>(view, 4);
+    if (out + length * 2 + <usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES > limit) return 0;
+    return start == 0 ? putNull(step, out) : text(program, step, start, start + length, false, out);
+  }
+  if (out + <usize>load<u32>(step, NULL_LENGTH) + TYPED_BYTES_MAX * 2 > limit) return 0;
+  const meta = load<u8>(<usize>load<u32>(step, SECOND) + physical);
+  if (meta == META_NULL) return putNull(step, out);
+  if (kind > KIND_DATETIME) {
+    const length = <usize>(meta ? load<u32>(step, TRUE_LENGTH) : load<u32>(step, FALSE_LENGTH));
+    if (out + length + CELL_EXTRA_BYTES > limit) return 0;
+    const start = <usize>(meta ? load<u32>(step, TRUE_AT) : load<u32>(step, FALSE_AT));
+    return copyOver(out, start, start + length);
+  }
+  return typed(program, step, kind, load<i64>(<usize>load<u32>(step, SOURCE) + (physical << 3)), meta, out);
+}
+
+function typed(program: usize, step: usize, kind: u32, value: i64, scale: u32, out: usize): usize {
+  const flags = load<u32>(step, FLAGS);
+  const start = out + 1;
+  let end: usize;
+  if (kind == KIND_INTEGER) end = putInteger(start, value);
+  else if (kind == KIND_DECIMAL) end = putDecimal(start, value, scale, load<u32>(program, DECIMAL_MARK));
+  else if (kind == KIND_DATE) end = putDate(start, value);
+  else end = putDatetime(start, value);
+  if (!(flags & FLAG_QUOTE) && !(flags & FLAG_SCAN && holdsSpecial(program, start, end))) {
+    memory.copy(out, start, end - start);
+    return end - 1;
+  }
+  store<u8>(out, <u8>QUOTE);
+  store<u8>(end, <u8>QUOTE);
+  return end + 1;
+}

@@ -1,0 +1,73 @@
+// What the formula guard lets through although it starts with a sign: plain numbers and telephone numbers. The grammar
+// and its reasons are in the plain twin, workers/kernel/plain/formula.ts.
+
+const HARMLESS_BYTES_MAX: usize = 128;
+const PHONE_DIGITS_MIN: u32 = 6;
+const PHONE_DIGITS_MAX: u32 = 20;
+
+function isDigit(byte: u32): bool {
+  return byte - 48 < 10;
+}
+
+/** Length of the space at `at` (space, U+00A0, U+202F), 0 when there is none. */
+function spaceLength(at: usize, end: usize): usize {
+  const byte = <u32>load<u8>(at);
+  if (byte == 0x20) return 1;
+  if (byte == 0xc2 && at + 1 < end && load<u8>(at, 1) == 0xa0) return 2;
+  if (byte == 0xe2 && at + 2 < end && load<u8>(at, 1) == 0x80 && load<u8>(at, 2) == 0xaf) return 3;
+  return 0;
+}
+
+function isPlainNumber(start: usize, end: usize): bool {
+  let at = start + 1;
+  if (at < end) at += spaceLength(at, end);
+  if (at < end && (load<u8>(at) == 0x2e || load<u8>(at) == 0x2c)) at++;
+  if (at >= end || !isDigit(load<u8>(at))) return false;
+  while (at < end) {
+    const byte = <u32>load<u8>(at);
+    if (isDigit(byte)) {
+      at++;
+      continue;
+    }
+    const length: usize = byte == 0x2e || byte == 0x2c || byte == 0x27 ? 1 : spaceLength(at, end);
+    if (length == 0 || at + length >= end || !isDigit(load<u8>(at + length))) break;
+    at += length + 1;
+  }
+  if (at < end && (load<u8>(at) | 0x20) == 0x65 && isDigit(load<u8>(at - 1))) {
+    at++;
+    if (at < end && (load<u8>(at) == 0x2b || load<u8>(at) == 0x2d)) at++;
+    if (at >= end || !isDigit(load<u8>(at))) return false;
+    while (at < end && isDigit(load<u8>(at))) at++;
+  }
+  if (at < end) {
+    const space = spaceLength(at, end);
+    if (at + space < end && load<u8>(at + space) == 0x25) at += space + 1;
+  }
+  while (at < end && load<u8>(at) == 0x20) at++;
+  return at == end;
+}
+
+function isTelephone(start: usize, end: usize): bool {
+  if (load<u8>(start) != 0x2b || start + 1 >= end || !isDigit(load<u8>(start, 1))) return false;
+  let digits: u32 = 0;
+  let at = start + 1;
+  while (at < end) {
+    const byte = <u32>load<u8>(at);
+    if (isDigit(byte)) {
+      digits++;
+      at++;
+    } else if (byte == 0x28 || byte == 0x29 || (byte >= 0x2d && byte <= 0x2f)) {
+      at++;
+    } else {
+      const length = spaceLength(at, end);
+      if (length == 0) return false;
+      at += length;
+    }
+  }
+  return digits >= PHONE_DIGITS_MIN && digits <= PHONE_DIGITS_MAX;
+}
+
+/** True for a cell [start, end) starting with + or - that is a plain number or a telephone number. */
+export function isHarmlessSigned(start: usize, end: usize): bool {
+  return end - start <= HARMLESS_BYTES_MAX && (isPlainNumber(start, end) || isTelephone(start, end));
+}

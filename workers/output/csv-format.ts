@@ -1,0 +1,19 @@
+// How CSV writes typed cells: the Template's decimal mark, texts of booleans and pattern of dates.
+import type { CsvOutput } from '../template/template.ts';
+import { compileDatePattern } from '../values/date-pattern.ts';
+import type { TypedFormat } from './typed-text.ts';
+
+export function typedFormat(csv: CsvOutput): TypedFormat {
+  return {
+    decimalMark: csv.decimal,
+    formatDate: csv.dateFormat === null ? null : dateFormatter(csv.dateFormat),
+    boolean: csv.boolean,
+  };
+}
+
+/** Times stay ISO 8601: a pattern of days would lose them. */
+function dateFormatter(source: string): (days: number) => string {
+  const pattern = compileDatePattern(source);
+  if ('problem' in pattern) throw new Error('the date pattern was not checked');
+  return (days) => pattern.format({ days, second: 0, nanos: 0, offsetSeconds: 0 });
+}

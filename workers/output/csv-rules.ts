@@ -1,0 +1,30 @@
+// Turns the output's settings into the bytes and flags that the CSV writer works by.
+import { csvCell } from '../kernel/plain/emit-csv.ts';
+import type { Schema } from '../schema.ts';
+import type { TemplateOutput } from '../template/template.ts';
+import type { CsvColumnRules, CsvRules } from './csv-program.ts';
+
+/** @param nullValues texts that the reader takes as missing (`input.null_values`) */
+export function csvRules(output: TemplateOutput, schema: Schema, nullValues: readonly string[]): CsvRules {
+  const { csv } = output;
+  const delimiter = Buffer.from(output.format === 'tsv' ? '\t' : csv.delimiter);
+  return {
+    delimiter,
+    lineEnding: Buffer.from(csv.lineEnding === 'crlf' ? '\r\n' : '\n'),
+    guard: output.formulaGuard,
+    nullValues: nullValues.filter((text) => text !== '').map((text) => Buffer.from(text)),
+    emptyIsNull: nullValues.includes(''),
+    decimalMark: csv.decimal.charCodeAt(0) & 0x7f,
+    columns: schema.map(({ type }) => columnRules(output, delimiter, schema.length === 1, type)),
+  };
+}
+
+function columnRules(output: TemplateOutput, delimiter: Uint8Array, alone: boolean, type: string): CsvColumnRules {
+  const { csv } = output;
+  const isText = type === 'text' || type === 'json';
+  const quote = csv.quoting === 'all' || (csv.quoting === 'text' && isText);
+  // An empty line would be read as no row at all.
+  const rules = { delimiter, guard: 'off', quote, quoteEmpty: alone } as const;
+  const write = (text: string): Uint8Array => csvCell(Buffer.from(text), rules).bytes;
+  return { quote, quoteEmpty: alone, null: write(csv.null), true: write(csv.boolean[0]), false: write(csv.boolean[1]) };
+}

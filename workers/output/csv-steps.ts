@@ -1,0 +1,53 @@
+// Decides for each batch how its columns are written: which neighbours are copied as one range, which raw fields are
+// looked at one by one, and which columns are asked for clean views first.
+import type { Batch, RawTable } from '../batch.ts';
+import type { Schema } from '../schema.ts';
+import type { CsvRules, CsvStep, PlacedStep } from './csv-program.ts';
+import { needsText, type TypedFormat, typedViews } from './typed-text.ts';
+
+const QUOTE = 0x22;
+
+export function csvSteps(batch: Batch, schema: Schema, rules: CsvRules, format: TypedFormat): PlacedStep[] {
+  const raw = rawUse(batch.raw, rules);
+  const steps: PlacedStep[] = [];
+  for (let column = 0; column < schema.length; column++) {
+    const step = stepOf(batch, column, raw !== 'views', format);
+    const last = steps.at(-1);
+    const mayRun = raw === 'runs' && step.kind === 'field' && !rules.columns[column]!.quote;
+    if (!mayRun) steps.push({ column, step });
+    else if (last?.step.kind === 'run' && last.step.last + 1 === step.field) {
+      steps[steps.length - 1] = { column: last.column, step: { ...last.step, last: step.field } };
+    } else steps.push({ column, step: { kind: 'run', first: step.field, last: step.field } });
+  }
+  return steps;
+}
+
+/**
+ * 'runs': an unquoted field leaves as it came unless its first byte says otherwise. 'fields': each is looked at in full.
+ * 'views': the kernels cannot tell a field's content.
+ */
+export function rawUse(raw: RawTable | null, rules: RawRules): 'runs' | 'fields' | 'views' {
+  if (raw === null || !raw.plain || (raw.quote !== QUOTE && raw.quote !== 0)) return 'views';
+  // Null values are compared before quotes are undoubled.
+  if (raw.quote === QUOTE && rules.nullValues.some((text) => text.includes(QUOTE))) return 'views';
+  const same = rules.delimiter?.length === 1 && rules.delimiter[0] === raw.delimiter;
+  return same && raw.quote === QUOTE ? 'runs' : 'fields';
+}
+
+export interface RawRules {
+  readonly nullValues: readonly Uint8Array[];
+  /** Delimiter of the output, null when it has none. */
+  readonly delimiter: Uint8Array | null;
+}
+
+function stepOf(batch: Batch, index: number, raw: boolean, format: TypedFormat): CsvStep {
+  const column = batch.columns[index]!;
+  if (column.kind === 'raw') {
+    return raw ? { kind: 'field', field: column.field } : { kind: 'views', at: batch.views(index), guard: true };
+  }
+  if (column.kind === 'views') return { kind: 'views', at: column.at, guard: true };
+  if (column.type === 'number' || needsText(column, format)) {
+    return { kind: 'views', at: typedViews(batch, column, format), guard: false };
+  }
+  return { kind: column.type, at: column.at, meta: column.meta };
+}
