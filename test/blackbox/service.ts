@@ -1,8 +1,9 @@
 // Runs the built service as its own process on a catalog made for the test, and looks at its logs when it is over.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { type CatalogDescription, CatalogFolder } from './catalog-folder.ts';
@@ -19,17 +20,19 @@ export class Service {
   readonly catalog: CatalogFolder;
   readonly #folder: string;
   readonly #flags: Flags;
+  readonly #environment: Readonly<Record<string, string>>;
   #process: ChildProcess | null = null;
   #output = '';
   #errors = '';
   #exit: Promise<number | null> = Promise.resolve(null);
   port = 0;
 
-  constructor(description: CatalogDescription, flags: Flags = {}) {
+  constructor(description: CatalogDescription, flags: Flags = {}, environment: Readonly<Record<string, string>> = {}) {
+    this.#environment = environment;
     this.#folder = mkdtempSync(join(tmpdir(), 'template-run-black-box-'));
     this.#flags = { workers: 1, 'drain-ms': 500, ...flags };
     this.catalog = new CatalogFolder(join(this.#folder, 'catalog'), description);
-    mkdirSync(join(this.#folder, 'data'));
+    mkdirSync(this.dataFolder);
   }
 
   get url(): string {
@@ -51,20 +54,24 @@ export class Service {
     return new Client(this.port, this.catalog.key(account, key));
   }
 
+  get dataFolder(): string {
+    return join(this.#folder, 'data');
+  }
+
+  /** One more process on the same folders; the caller sees it to its end. */
+  beside(): ChildProcessByStdio<null, Readable, Readable> {
+    const settings = { port: 0, host: '127.0.0.1', ...this.#flags };
+    const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const places = ['--catalog', this.catalog.folder, '--data', this.dataFolder];
+    return spawn(process.execPath, [COMMAND, 'serve', ...places, ...flags], {
+      env: { ...process.env, ...this.#environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
   async start(): Promise<void> {
-    const flags = Object.entries(this.#flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const places = ['--catalog', this.catalog.folder, '--data', join(this.#folder, 'data')];
     const from = this.#output.length;
-    const child = spawn(process.execPath, [
-      COMMAND,
-      'serve',
-      ...places,
-      '--port',
-      '0',
-      '--host',
-      '127.0.0.1',
-      ...flags,
-    ]);
+    const child = this.beside();
     this.#process = child;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
