@@ -13,3 +13,9 @@ export { replaceText, replaceWhole } from './replace';
 export { decodeRows, encodeRows } from './rows';
 export { collapseSpaces, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
+
+export { scan } from './scan';
+export { indexRows, rowsAreUniform } from './index-rows';
+export { indexRaggedRows } from './index-ragged-rows';
+export { findNullTexts } from './null-texts';
+export { materialise } from './materialise';
