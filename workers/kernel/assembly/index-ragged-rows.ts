@@ -30,7 +30,15 @@ const EVENT_BYTES: usize = 12;
  * row end). Stops before a row that must fail. PLAIN becomes 0 when a field is missing.
  */
 export function indexRaggedRows(
-  state: usize, end: usize, rowsMax: u32, columns: u32, columnsMax: u32, table: usize, events: usize, rules: u32, quote: u32,
+  state: usize,
+  end: usize,
+  rowsMax: u32,
+  columns: u32,
+  columnsMax: u32,
+  table: usize,
+  events: usize,
+  rules: u32,
+  quote: u32,
 ): void {
   let at = <usize>load<u32>(state, STRUCTURALS);
   let before = load<u32>(state, BEFORE);
@@ -55,9 +63,14 @@ export function indexRaggedRows(
     }
     const extra = fields > columns && hasExtra(at, fields, columns, content, quote);
     const strays = rules & MAY_BE_STRAY ? countStrays(state, at, fields, before, content, quote) : 0;
-    const stop = fields > columnsMax ? STOP_COLUMNS
-      : rules & RAGGED_FAILS && (extra || fields < columns) ? STOP_RAGGED
-      : rules & STRAY_FAILS && strays != 0 ? STOP_STRAY : 0;
+    const stop =
+      fields > columnsMax
+        ? STOP_COLUMNS
+        : rules & RAGGED_FAILS && (extra || fields < columns)
+          ? STOP_RAGGED
+          : rules & STRAY_FAILS && strays != 0
+            ? STOP_STRAY
+            : 0;
     if (stop != 0) {
       store<u32>(state, stop, STOP);
       break;
@@ -86,7 +99,7 @@ function writeRow(table: usize, at: usize, fields: u32, columns: u32, before: u3
   store<u32>(table, before);
   let last = before;
   for (let column: u32 = 0; column < columns; column++) {
-    if (column < fields) last = column + 1 == fields ? content : load<u32>(at + (<usize>column << 2));
+    if (column < fields) last = column + 1 == fields ? content : load<u32>(at + ((<usize>column) << 2));
     table += 4;
     store<u32>(table, last);
   }
@@ -94,9 +107,10 @@ function writeRow(table: usize, at: usize, fields: u32, columns: u32, before: u3
 
 function hasExtra(at: usize, fields: u32, columns: u32, content: u32, quote: u32): bool {
   for (let field = columns; field < fields; field++) {
-    const start = load<u32>(at + (<usize>field << 2) - 4) + 1;
-    const bytes = (field + 1 == fields ? content : load<u32>(at + (<usize>field << 2))) - start;
-    const empty = bytes == 0 || (bytes == 2 && <u32>load<u8>(<usize>start) == quote && <u32>load<u8>(<usize>start, 1) == quote);
+    const start = load<u32>(at + ((<usize>field) << 2) - 4) + 1;
+    const bytes = (field + 1 == fields ? content : load<u32>(at + ((<usize>field) << 2))) - start;
+    const empty =
+      bytes == 0 || (bytes == 2 && <u32>load<u8>(<usize>start) == quote && <u32>load<u8>(<usize>start, 1) == quote);
     if (!empty) return true;
   }
   return false;
@@ -107,7 +121,7 @@ function countStrays(state: usize, at: usize, fields: u32, before: u32, content:
   let strays: u32 = 0;
   let start = <usize>before + 1;
   for (let field: u32 = 0; field < fields; field++) {
-    const end = <usize>(field + 1 == fields ? content : load<u32>(at + (<usize>field << 2)));
+    const end = <usize>(field + 1 == fields ? content : load<u32>(at + ((<usize>field) << 2)));
     if (start < end && <u32>load<u8>(start) == quote && isStray(start, end, quote)) {
       if (strays == 0) store<u32>(state, <u32>start, STOP_AT);
       strays++;

@@ -3,7 +3,7 @@ import { CR, LF } from './structural';
 
 /** 1 when every `columns`-th of the structurals ends a row. With no other row ends among them, all rows are uniform. */
 export function rowsAreUniform(structurals: usize, rows: u32, columns: u32): u32 {
-  const step = <usize>columns << 2;
+  const step = (<usize>columns) << 2;
   let at = structurals + step - 4;
   for (let row: u32 = 0; row < rows; row++) {
     const byte = <u32>load<u8>(<usize>load<u32>(at));
@@ -18,7 +18,7 @@ export function rowsAreUniform(structurals: usize, rows: u32, columns: u32): u32
  * before the first row. The CR of a CRLF is cut off the last field. Gives the last row's end.
  */
 export function indexRows(structurals: usize, before: u32, rows: u32, columns: u32, table: usize): u32 {
-  const step = <usize>columns << 2;
+  const step = (<usize>columns) << 2;
   for (let row: u32 = 0; row < rows; row++) {
     store<u32>(table, before);
     table += 4;

@@ -14,8 +14,8 @@ export { decodeRows, encodeRows } from './rows';
 export { collapseSpaces, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
 
-export { scan } from './scan';
-export { indexRows, rowsAreUniform } from './index-rows';
 export { indexRaggedRows } from './index-ragged-rows';
-export { findNullTexts } from './null-texts';
+export { indexRows, rowsAreUniform } from './index-rows';
 export { materialise } from './materialise';
+export { findNullTexts } from './null-texts';
+export { scan } from './scan';

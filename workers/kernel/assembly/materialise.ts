@@ -12,14 +12,22 @@ const WANTED: usize = 8;
  * `entries`: address of the field's first entry; `step`: bytes from row to row. `texts` 0: none but the empty text.
  */
 export function materialise(
-  state: usize, entries: usize, step: usize, selection: usize, live: u32, views: usize, limit: usize,
-  quote: u32, emptyIsNull: u32, texts: usize,
+  state: usize,
+  entries: usize,
+  step: usize,
+  selection: usize,
+  live: u32,
+  views: usize,
+  limit: usize,
+  quote: u32,
+  emptyIsNull: u32,
+  texts: usize,
 ): void {
   let position = load<u32>(state, POSITION);
   let next = <usize>load<u32>(state, NEXT);
   let wanted: usize = 0;
   for (; position < live; position++) {
-    const row = <usize>load<u32>(selection + (<usize>position << 2));
+    const row = <usize>load<u32>(selection + ((<usize>position) << 2));
     const entry = entries + row * step;
     let start = <usize>load<u32>(entry) + 1;
     const end = <usize>load<u32>(entry, 4);
@@ -44,8 +52,9 @@ export function materialise(
         bytes = <u32>inner;
       }
     }
-    const missing = bytes == 0 ? emptyIsNull != 0 : texts != 0 && mayBeNullText(texts, bytes) && isNullText(texts, start, bytes);
-    store<u64>(view, missing ? 0 : <u64>start | (<u64>bytes << 32));
+    const missing =
+      bytes == 0 ? emptyIsNull != 0 : texts != 0 && mayBeNullText(texts, bytes) && isNullText(texts, start, bytes);
+    store<u64>(view, missing ? 0 : <u64>start | ((<u64>bytes) << 32));
   }
   store<u32>(state, position, POSITION);
   store<u32>(state, <u32>next, NEXT);

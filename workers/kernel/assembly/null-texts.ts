@@ -1,9 +1,8 @@
 // Texts that mean "missing" other than the empty one, and whether a raw table holds any.
 
 /** u32 slots of the list: number of texts, then a mask of their lengths (bit 31 for 31 and more), then per text: length, bytes. */
-// @ts-ignore: decorator
-@inline export function mayBeNullText(texts: usize, bytes: u32): bool {
-  return (load<u32>(texts, 4) >> min<u32>(bytes, 31) & 1) != 0;
+export function mayBeNullText(texts: usize, bytes: u32): bool {
+  return ((load<u32>(texts, 4) >> min<u32>(bytes, 31)) & 1) != 0;
 }
 
 export function isNullText(texts: usize, start: usize, bytes: u32): bool {

@@ -2,7 +2,20 @@
 // About 300 MB/s. Semantics of templates.md: a quote inside an unquoted field is literal, text behind a closing quote
 // makes the field literal up to its end.
 import {
-  AT, CR, FLAGS, FLAG_LITERAL_QUOTE, FLAG_NUL, LF, LINES, MODE, MODE_CLOSED, MODE_QUOTED, MODE_START, MODE_UNQUOTED, OUT, ROW_ENDS,
+  AT,
+  CR,
+  FLAG_LITERAL_QUOTE,
+  FLAG_NUL,
+  FLAGS,
+  LF,
+  LINES,
+  MODE,
+  MODE_CLOSED,
+  MODE_QUOTED,
+  MODE_START,
+  MODE_UNQUOTED,
+  OUT,
+  ROW_ENDS,
 } from './structural';
 
 /**

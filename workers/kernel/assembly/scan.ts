@@ -1,7 +1,19 @@
 // The structural scan: addresses of unquoted delimiters and row ends (LF, CR, CRLF as its LF), 64 bytes per step.
 import { scanBytes } from './scan-bytes';
 import {
-  AT, CR, FLAGS, FLAG_NUL, LF, LINES, MODE, MODE_CLOSED, MODE_QUOTED, MODE_START, MODE_UNQUOTED, OUT, ROW_ENDS,
+  AT,
+  CR,
+  FLAG_NUL,
+  FLAGS,
+  LF,
+  LINES,
+  MODE,
+  MODE_CLOSED,
+  MODE_QUOTED,
+  MODE_START,
+  MODE_UNQUOTED,
+  OUT,
+  ROW_ENDS,
 } from './structural';
 
 /** One block may write this many entries more than it counts, and 64 of its own. */
@@ -22,7 +34,8 @@ export function scan(state: usize, end: usize, limit: usize, delimiter: u32, quo
   while (<usize>load<u32>(state, AT) < end && <usize>load<u32>(state, OUT) <= full) {
     const p = <usize>load<u32>(state, AT);
     const mode = load<u32>(state, MODE);
-    const readable = mode == MODE_QUOTED || mode == MODE_START || (mode == MODE_UNQUOTED && <u32>load<u8>(p - 1) != quote);
+    const readable =
+      mode == MODE_QUOTED || mode == MODE_START || (mode == MODE_UNQUOTED && <u32>load<u8>(p - 1) != quote);
     if (readable && scanBlocks(state, end, full, delimiter, quote)) continue;
     scanBytes(state, <usize>load<u32>(state, AT) + EXACT_BYTES, end, limit, delimiter, quote);
   }
@@ -45,18 +58,30 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
     const round = min(p + ROUND_BYTES, end - 63);
     let feedCounts = i8x16.splat(0);
     for (; p < round && o <= full; p += 64) {
-      const a = v128.load(p), b = v128.load(p, 16), c = v128.load(p, 32), d = v128.load(p, 48);
-      const fa = i8x16.eq(a, feeds), fb = i8x16.eq(b, feeds), fc = i8x16.eq(c, feeds), fd = i8x16.eq(d, feeds);
+      const a = v128.load(p),
+        b = v128.load(p, 16),
+        c = v128.load(p, 32),
+        d = v128.load(p, 48);
+      const fa = i8x16.eq(a, feeds),
+        fb = i8x16.eq(b, feeds),
+        fc = i8x16.eq(c, feeds),
+        fd = i8x16.eq(d, feeds);
       let found = mask(
-        v128.or(i8x16.eq(a, delimiters), fa), v128.or(i8x16.eq(b, delimiters), fb),
-        v128.or(i8x16.eq(c, delimiters), fc), v128.or(i8x16.eq(d, delimiters), fd));
+        v128.or(i8x16.eq(a, delimiters), fa),
+        v128.or(i8x16.eq(b, delimiters), fb),
+        v128.or(i8x16.eq(c, delimiters), fc),
+        v128.or(i8x16.eq(d, delimiters), fd),
+      );
       const qm = mask(i8x16.eq(a, quotes), i8x16.eq(b, quotes), i8x16.eq(c, quotes), i8x16.eq(d, quotes));
-      const ra = i8x16.eq(a, returns), rb = i8x16.eq(b, returns), rc = i8x16.eq(c, returns), rd = i8x16.eq(d, returns);
+      const ra = i8x16.eq(a, returns),
+        rb = i8x16.eq(b, returns),
+        rc = i8x16.eq(c, returns),
+        rd = i8x16.eq(d, returns);
       let cr: u64 = 0;
       let alone: u64 = 0;
       if (v128.any_true(v128.or(v128.or(ra, rb), v128.or(rc, rd)))) {
         cr = mask(ra, rb, rc, rd);
-        alone = cr & ~((mask(fa, fb, fc, fd) >> 1) | (<u64>(<u32>load<u8>(p, 64) == LF) << 63));
+        alone = cr & ~((mask(fa, fb, fc, fd) >> 1) | ((<u64>(<u32>load<u8>(p, 64) == LF)) << 63));
         found |= alone;
       }
       if (qm | inside) {
@@ -66,7 +91,11 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
         found &= ~x;
         let bad = opening & ~(((found | closing) << 1) | 1);
         bad |= (closing << 1) & ~(found | cr | opening);
-        if (bad != 0 || (opening & 1 && !endsField(<u32>load<u8>(p - 1), delimiter, quote)) || (<i64>closing < 0 && !endsField(<u32>load<u8>(p, 64), delimiter, quote))) {
+        if (
+          bad != 0 ||
+          (opening & 1 && !endsField(<u32>load<u8>(p - 1), delimiter, quote)) ||
+          (<i64>closing < 0 && !endsField(<u32>load<u8>(p, 64), delimiter, quote))
+        ) {
           clear = false;
           break;
         }
@@ -89,14 +118,17 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
   return clear && p + 64 <= end;
 }
 
-// @ts-ignore: decorator
-@inline function mask(a: v128, b: v128, c: v128, d: v128): u64 {
-  return <u64><u32>i8x16.bitmask(a) | (<u64><u32>i8x16.bitmask(b) << 16) | (<u64><u32>i8x16.bitmask(c) << 32) | (<u64><u32>i8x16.bitmask(d) << 48);
+function mask(a: v128, b: v128, c: v128, d: v128): u64 {
+  return (
+    <u64>(<u32>i8x16.bitmask(a)) |
+    ((<u64>(<u32>i8x16.bitmask(b))) << 16) |
+    ((<u64>(<u32>i8x16.bitmask(c))) << 32) |
+    ((<u64>(<u32>i8x16.bitmask(d))) << 48)
+  );
 }
 
 /** Bit i: whether an odd number of bits is set up to and with i. */
-// @ts-ignore: decorator
-@inline function prefixXor(bits: u64): u64 {
+function prefixXor(bits: u64): u64 {
   bits ^= bits << 1;
   bits ^= bits << 2;
   bits ^= bits << 4;
@@ -105,8 +137,7 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
   return bits ^ (bits << 32);
 }
 
-// @ts-ignore: decorator
-@inline function endsField(byte: u32, delimiter: u32, quote: u32): bool {
+function endsField(byte: u32, delimiter: u32, quote: u32): bool {
   return byte == delimiter || byte == LF || byte == CR || byte == quote;
 }
 
@@ -116,9 +147,8 @@ function modeBehind(byte: u32, delimiter: u32, quote: u32): u32 {
 }
 
 /** Writes an address per bit, eight at a time: surplus entries are overwritten by the next block. */
-// @ts-ignore: decorator
-@inline function emit(o: usize, p: usize, bits: u64): usize {
-  const behind = o + (<usize>popcnt(bits) << 2);
+function emit(o: usize, p: usize, bits: u64): usize {
+  const behind = o + ((<usize>popcnt(bits)) << 2);
   while (bits) {
     store<u32>(o, <u32>(p + <usize>ctz(bits)));
     bits &= bits - 1;
@@ -143,5 +173,10 @@ function modeBehind(byte: u32, delimiter: u32, quote: u32): u32 {
 
 function sum(counts: v128): u32 {
   const words = i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(counts));
-  return i32x4.extract_lane(words, 0) + i32x4.extract_lane(words, 1) + i32x4.extract_lane(words, 2) + i32x4.extract_lane(words, 3);
+  return (
+    i32x4.extract_lane(words, 0) +
+    i32x4.extract_lane(words, 1) +
+    i32x4.extract_lane(words, 2) +
+    i32x4.extract_lane(words, 3)
+  );
 }
