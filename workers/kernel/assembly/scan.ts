@@ -111,9 +111,7 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
   }
   store<u32>(state, <u32>p, AT);
   store<u32>(state, <u32>o, OUT);
-  store<u32>(state, load<u32>(state, LINES) + lines, LINES);
-  store<u32>(state, load<u32>(state, ROW_ENDS) + lines - quotedLines, ROW_ENDS);
-  if (!i8x16.all_true(lowest)) store<u32>(state, load<u32>(state, FLAGS) | FLAG_NUL, FLAGS);
+  addCounts(state, lines, lines - quotedLines, lowest);
   store<u32>(state, inside != 0 ? MODE_QUOTED : modeBehind(<u32>load<u8>(p - 1), delimiter, quote), MODE);
   return clear && p + 64 <= end;
 }
@@ -139,6 +137,12 @@ function prefixXor(bits: u64): u64 {
 
 function endsField(byte: u32, delimiter: u32, quote: u32): bool {
   return byte == delimiter || byte == LF || byte == CR || byte == quote;
+}
+
+function addCounts(state: usize, lines: u32, rowEnds: u32, lowest: v128): void {
+  store<u32>(state, load<u32>(state, LINES) + lines, LINES);
+  store<u32>(state, load<u32>(state, ROW_ENDS) + rowEnds, ROW_ENDS);
+  if (!i8x16.all_true(lowest)) store<u32>(state, load<u32>(state, FLAGS) | FLAG_NUL, FLAGS);
 }
 
 function modeBehind(byte: u32, delimiter: u32, quote: u32): u32 {
