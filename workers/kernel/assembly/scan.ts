@@ -89,16 +89,8 @@ function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote
         const opening = qm & x;
         const closing = qm & ~x;
         found &= ~x;
-        let bad = opening & ~(((found | closing) << 1) | 1);
-        bad |= (closing << 1) & ~(found | cr | opening);
-        if (
-          bad != 0 ||
-          (opening & 1 && !endsField(<u32>load<u8>(p - 1), delimiter, quote)) ||
-          (<i64>closing < 0 && !endsField(<u32>load<u8>(p, 64), delimiter, quote))
-        ) {
-          clear = false;
-          break;
-        }
+        clear = !misplaced(found, cr, opening, closing, p, delimiter, quote);
+        if (!clear) break;
         quotedLines += <u32>popcnt((mask(fa, fb, fc, fd) | alone) & x);
         inside = <u64>(<i64>x >> 63);
       }
@@ -137,6 +129,13 @@ function prefixXor(bits: u64): u64 {
 
 function endsField(byte: u32, delimiter: u32, quote: u32): bool {
   return byte == delimiter || byte == LF || byte == CR || byte == quote;
+}
+
+/** Whether a quote opens behind neither a field's end nor a quote, or closes before something else than these. */
+function misplaced(found: u64, cr: u64, opening: u64, closing: u64, p: usize, delimiter: u32, quote: u32): bool {
+  if ((opening & ~(((found | closing) << 1) | 1)) != 0 || ((closing << 1) & ~(found | cr | opening)) != 0) return true;
+  if ((opening & 1) != 0 && !endsField(<u32>load<u8>(p - 1), delimiter, quote)) return true;
+  return <i64>closing < 0 && !endsField(<u32>load<u8>(p, 64), delimiter, quote);
 }
 
 function addCounts(state: usize, lines: u32, rowEnds: u32, lowest: v128): void {
