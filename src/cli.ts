@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line: finds the command in the table, prints help, and turns usage errors into exit status 2.
 import { readFileSync } from 'node:fs';
-import { suggestion } from './catalog/problems.ts';
+import { suggestion } from '../workers/template/suggestion.ts';
 import { type CommandIo, EXIT_OK, EXIT_USAGE, UsageError } from './commands/command.ts';
 import { COMMANDS } from './commands/index.ts';
 

@@ -1,8 +1,8 @@
 // The settings of `serve`: flags, their environment variables and defaults, checked before anything starts.
 import { availableParallelism } from 'node:os';
+import { suggestion } from '../workers/template/suggestion.ts';
 import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from './admission/memory-budget.ts';
 import { defaultMemoryBudgetBytes } from './admission/process-memory.ts';
-import { suggestion } from './catalog/problems.ts';
 import { UsageError } from './commands/command.ts';
 import { type Flag, parseFlags } from './commands/flags.ts';
 

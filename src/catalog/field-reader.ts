@@ -1,6 +1,8 @@
 // Reads one JSON object of the catalog field by field; what is wrong is noted with its pointer and what to write instead,
 // and reads as absent, so that one pass finds everything.
-import { type ProblemList, suggestion } from './problems.ts';
+
+import { suggestion } from '../../workers/template/suggestion.ts';
+import type { ProblemList } from './problems.ts';
 
 /** Names of accounts, plans, templates, tables and secrets. */
 export const SLUG = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,10 +1,12 @@
 // Reads a catalog folder whole into a snapshot, or into the list of everything that is wrong with it. Between files it
 // lets the event loop turn, so that a running node can do it beside its work.
+
+import { suggestion } from '../../workers/template/suggestion.ts';
 import { type Account, Catalog, type Plan } from './catalog.ts';
 import { type CatalogFile, CatalogFolder } from './catalog-folder.ts';
 import { ACCOUNT_FILE_BYTES_MAX, PLANS_FILE_BYTES_MAX } from './catalog-limits.ts';
 import { SLUG, SLUG_RULE } from './field-reader.ts';
-import { type CatalogProblem, ProblemList, suggestion } from './problems.ts';
+import { type CatalogProblem, ProblemList } from './problems.ts';
 import { type AccountRecord, readAccount } from './read-account.ts';
 import { readJson } from './read-json.ts';
 import { readPlans } from './read-plans.ts';

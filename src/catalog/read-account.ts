@@ -1,8 +1,10 @@
 // accounts/<account>.json: name, subscription and keys of one account.
+
+import { suggestion } from '../../workers/template/suggestion.ts';
 import { SCOPES, type Scope } from './access.ts';
 import type { ApiKey, Plan, Subscription } from './catalog.ts';
 import { FieldReader } from './field-reader.ts';
-import { type ProblemList, suggestion } from './problems.ts';
+import type { ProblemList } from './problems.ts';
 
 export interface AccountRecord {
   readonly name: string | null;

@@ -1,6 +1,6 @@
 // Reads a command's arguments against the flags that it knows; an unknown one is a usage error with a suggestion.
 import { parseArgs } from 'node:util';
-import { suggestion } from '../catalog/problems.ts';
+import { suggestion } from '../../workers/template/suggestion.ts';
 import { UsageError } from './command.ts';
 
 /** 'value': takes a text; 'switch': stands alone. */

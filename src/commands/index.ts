@@ -8,4 +8,20 @@ export interface CommandEntry {
   load(): Promise<Command>;
 }
 
-export const COMMANDS: readonly CommandEntry[] = [];
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'keys',
+    summary: 'issue, list and revoke API keys',
+    load: async () => (await import('./keys.ts')).command,
+  },
+  {
+    name: 'accounts',
+    summary: 'add, list and change accounts, show their usage',
+    load: async () => (await import('./accounts.ts')).command,
+  },
+  {
+    name: 'init',
+    summary: 'write a demo catalog and print its API key',
+    load: async () => (await import('./init.ts')).command,
+  },
+];
