@@ -1,0 +1,150 @@
+// Owns reading the cases of @bufbuild/cel-spec: which ones are left out and why, and their values and types in ours.
+
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  STRING,
+  TIMESTAMP,
+  type Type,
+  typeOf,
+  UINT,
+} from '../../../workers/expression/type.ts';
+import { MapValue, TypeValue, Uint, type Value } from '../../../workers/expression/value.ts';
+import { parseDuration, parseTimestamp } from '../../../workers/values/timestamp.ts';
+
+/** A message of the test data in protobuf's JSON form. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export interface ConformanceCase {
+  readonly suite: string;
+  readonly name: string;
+  readonly original: {
+    readonly expr: string;
+    readonly value?: Json;
+    readonly typedResult?: { readonly result?: Json; readonly deducedType?: Json };
+    readonly evalError?: Json;
+    readonly disableCheck?: boolean;
+    readonly checkOnly?: boolean;
+    readonly container?: string;
+    readonly typeEnv?: readonly {
+      readonly name: string;
+      readonly ident?: { readonly type: Json };
+      readonly function?: Json;
+    }[];
+    readonly bindings?: { readonly [name: string]: { readonly value?: Json } };
+  };
+}
+
+/** Why a case is left out: the first rule that holds. Nothing is left out by name. */
+export const RULES: readonly { readonly reason: string; readonly holds: (test: ConformanceCase) => boolean }[] = [
+  {
+    reason: 'needs protobuf messages, enums or their wrappers',
+    holds: ({ original }) =>
+      /TestAllTypes|NestedEnum|GlobalEnum|NestedTestAllTypes|proto[23]\.|google\.protobuf\.(?!Timestamp|Duration)|NullValue|\b[A-Z]\w*\{/.test(
+        JSON.stringify(original),
+      ),
+  },
+  {
+    reason: "cel.block is an optimizer's notation, no part of the language",
+    holds: ({ original }) => /cel\.(?:block|index|iterVar)\(/.test(original.expr),
+  },
+  {
+    reason: 'declares functions of its own',
+    holds: ({ original }) => (original.typeEnv ?? []).some((entry) => entry.function !== undefined),
+  },
+];
+
+interface Suite {
+  readonly name: string;
+  readonly suites?: readonly Suite[];
+  readonly tests?: readonly { readonly original: unknown }[];
+}
+
+/** All cases with the path of their suites. */
+export function* casesOf(suite: Suite, path = ''): Iterable<ConformanceCase> {
+  for (const inner of suite.suites ?? []) yield* casesOf(inner, path === '' ? inner.name : `${path}/${inner.name}`);
+  for (const { original } of suite.tests ?? []) {
+    const read = original as ConformanceCase['original'] & { readonly name?: string };
+    yield { suite: path, name: read.name ?? read.expr, original: read };
+  }
+}
+
+/** A cel.expr.Value as ours. */
+export function valueOfJson(json: Json): Value {
+  const [kind, content] = Object.entries(json as object)[0] as [string, Json];
+  switch (kind) {
+    case 'nullValue':
+      return null;
+    case 'boolValue':
+    case 'stringValue':
+      return content as boolean | string;
+    case 'int64Value':
+      return BigInt(content as string);
+    case 'uint64Value':
+      return new Uint(BigInt(content as string));
+    case 'doubleValue':
+      return Number(content);
+    case 'bytesValue':
+      return Uint8Array.from(Buffer.from(content as string, 'base64'));
+    case 'typeValue':
+      return new TypeValue(content as string);
+    case 'listValue':
+      return ((content as { values?: readonly Json[] }).values ?? []).map(valueOfJson);
+    case 'mapValue': {
+      const map = new MapValue();
+      for (const entry of (content as { entries?: readonly { key: Json; value: Json }[] }).entries ?? []) {
+        map.add(valueOfJson(entry.key), valueOfJson(entry.value));
+      }
+      return map;
+    }
+    case 'objectValue': {
+      const message = content as { readonly '@type': string; readonly value: string };
+      return message['@type'].endsWith('Duration') ? parseDuration(message.value) : parseTimestamp(message.value);
+    }
+    default:
+      throw new Error(`a value of kind ${kind} is not expected`);
+  }
+}
+
+/** A cel.expr.Type as ours. */
+export function typeOfJson(json: Json): Type {
+  const [kind, content] = Object.entries(json as object)[0] as [string, Json];
+  const inner = (content ?? {}) as { readonly [key: string]: Json };
+  switch (kind) {
+    case 'primitive':
+      return PRIMITIVES[content as string]!;
+    case 'null':
+      return NULL;
+    case 'wellKnown':
+      return content === 'TIMESTAMP' ? TIMESTAMP : DURATION;
+    case 'messageType':
+      return content === 'google.protobuf.Timestamp' ? TIMESTAMP : DURATION;
+    case 'listType':
+      return listOf(typeOfJson(inner['elemType'] ?? { dyn: {} }));
+    case 'mapType':
+      return mapOf(typeOfJson(inner['keyType'] ?? { dyn: {} }), typeOfJson(inner['valueType'] ?? { dyn: {} }));
+    case 'type':
+      return typeOf(DYN);
+    case 'abstractType':
+      return optionalOf(typeOfJson((inner['parameterTypes'] as readonly Json[])[0]!));
+    default:
+      return DYN;
+  }
+}
+
+const PRIMITIVES: Readonly<Record<string, Type>> = {
+  BOOL,
+  INT64: INT,
+  UINT64: UINT,
+  DOUBLE,
+  STRING,
+  BYTES,
+};

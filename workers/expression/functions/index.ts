@@ -1,0 +1,16 @@
+// The table of all functions by name.
+
+import { CONVERSIONS } from './conversion.ts';
+import type { FunctionDefinition } from './definition.ts';
+import { FORMAT_FUNCTIONS } from './format.ts';
+import { MATH_FUNCTIONS } from './math.ts';
+import { OPTIONAL_FUNCTIONS } from './optional.ts';
+import { TEXT_FUNCTIONS } from './text.ts';
+import { TIME_FUNCTIONS } from './time.ts';
+
+/** Every function of the language. A Map, so that `constructor` and the like name nothing. */
+export const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
+  [CONVERSIONS, TEXT_FUNCTIONS, FORMAT_FUNCTIONS, MATH_FUNCTIONS, TIME_FUNCTIONS, OPTIONAL_FUNCTIONS]
+    .flat()
+    .map((definition) => [definition.name, definition]),
+);

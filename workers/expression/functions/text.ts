@@ -1,0 +1,201 @@
+// Owns CEL's own functions on strings and its strings extension (format is format.ts).
+
+import { BAD_ARGUMENT, INDEX_OUT_OF_RANGE } from '../evaluation-error.ts';
+import { compileRegularExpression, type RegularExpression } from '../regular-expression.ts';
+import { checkLength, countPoints, limited, unitPosition } from '../text-point.ts';
+import { BOOL, BYTES, INT, listOf, mapOf, STRING, variable } from '../type.ts';
+import type { Integer, ListValue, MapValue } from '../value.ts';
+import { type Context, define, type FunctionDefinition, overload } from './definition.ts';
+
+/** Compiled patterns that one call keeps when its pattern is no literal. */
+const PATTERNS_KEPT_MAX = 16;
+
+/** Blanks that trim() takes away: Unicode's White_Space, whatever the runtime's own trim does. */
+const BLANK_RUN = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
+const LEADING_BLANKS = new RegExp(`^${BLANK_RUN}`);
+const BLANK = new RegExp(`^${BLANK_RUN}$`);
+
+/** A text without the blanks at both ends. */
+export function trimText(text: string): string {
+  const start = text.replace(LEADING_BLANKS, '');
+  // From the end by hand: a pattern with $ alone would try every run of blanks.
+  let end = start.length;
+  while (end > 0 && BLANK.test(start[end - 1]!)) end--;
+  return start.slice(0, end);
+}
+
+/** What is wrong with a literal pattern at a position. */
+export function checkPattern(position: number) {
+  return (constants: readonly unknown[]): string | null => {
+    const pattern = constants[position];
+    if (typeof pattern !== 'string') return null;
+    const compiled = compileRegularExpression(pattern);
+    return 'problem' in compiled ? compiled.problem : null;
+  };
+}
+
+/** The compiled pattern of a literal, which was checked, or BAD_ARGUMENT for one of a row. */
+export function patternOf(source: string): RegularExpression {
+  const compiled = compileRegularExpression(source);
+  if ('problem' in compiled) throw BAD_ARGUMENT;
+  return compiled;
+}
+
+function prepareMatches(_context: Context, constants: readonly unknown[]) {
+  if (typeof constants[1] === 'string') {
+    const compiled = patternOf(constants[1]);
+    return (text: string) => compiled.test(text);
+  }
+  const kept = new Map<string, RegularExpression>();
+  return (text: string, pattern: string) => {
+    let compiled = kept.get(pattern);
+    if (compiled === undefined) {
+      compiled = patternOf(pattern);
+      if (kept.size >= PATTERNS_KEPT_MAX) kept.clear();
+      kept.set(pattern, compiled);
+    }
+    return compiled.test(text);
+  };
+}
+
+function indexOf(text: string, part: string, from: Integer = 0): number {
+  const found = text.indexOf(part, unitPosition(text, from));
+  return found < 0 ? -1 : countPoints(text.slice(0, found));
+}
+
+function lastIndexOf(text: string, part: string, from?: Integer): number {
+  const start = from === undefined ? text.length : unitPosition(text, from);
+  const found = text.lastIndexOf(part, start);
+  return found < 0 ? -1 : countPoints(text.slice(0, found));
+}
+
+function characterAt(text: string, index: Integer): string {
+  const at = unitPosition(text, index);
+  return at === text.length ? '' : String.fromCodePoint(text.codePointAt(at)!);
+}
+
+function substring(text: string, from: Integer, to?: Integer): string {
+  if (to !== undefined && to < from) throw INDEX_OUT_OF_RANGE;
+  return text.slice(unitPosition(text, from), to === undefined ? text.length : unitPosition(text, to));
+}
+
+/** Replaces the first `count` places, all of them when it is negative. */
+export function replaceText(text: string, part: string, by: string, count: Integer = -1): string {
+  const places = countPlaces(text, part);
+  checkLength(text.length + places * by.length);
+  if (count < 0 || count >= places) return text.replaceAll(part, () => by);
+  if (count === 0) return text;
+  const pieces = part === '' ? [...text] : text.split(part);
+  const limit = Number(count);
+  let result = part === '' ? '' : pieces[0]!;
+  for (const [index, piece] of pieces.slice(part === '' ? 0 : 1).entries())
+    result += (index < limit ? by : part) + piece;
+  return result;
+}
+
+function countPlaces(text: string, part: string): number {
+  if (part === '') return text.length + 1;
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++;
+  return count;
+}
+
+function splitText(context: Context, text: string, separator: string, limit: Integer = -1): string[] {
+  if (limit === 0) return [];
+  const pieces = separator === '' ? [...text] : text.split(separator);
+  context.charge(pieces.length);
+  if (limit < 0 || limit >= pieces.length) return pieces;
+  const kept = pieces.slice(0, Number(limit) - 1);
+  return [...kept, pieces.slice(Number(limit) - 1).join(separator)];
+}
+
+function joinList(context: Context, list: ListValue, separator = ''): string {
+  context.charge(list.length);
+  let length = separator.length * list.length;
+  for (const element of list) {
+    if (typeof element !== 'string') throw BAD_ARGUMENT;
+    length += element.length;
+  }
+  checkLength(length);
+  return list.join(separator);
+}
+
+/** A text as a literal of the language. */
+function quote(text: string): string {
+  const escapes = new Map([
+    ['\x07', '\\a'],
+    ['\b', '\\b'],
+    ['\f', '\\f'],
+    ['\n', '\\n'],
+    ['\r', '\\r'],
+    ['\t', '\\t'],
+    ['\v', '\\v'],
+    ['\\', '\\\\'],
+    ['"', '\\"'],
+  ]);
+  return limited(`"${text.replace(/["\\\x07-\r]/g, (character) => escapes.get(character) ?? character)}"`);
+}
+
+const asciiLower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+const asciiUpper = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+
+export const TEXT_FUNCTIONS: readonly FunctionDefinition[] = [
+  define('size', 'both', [
+    overload([STRING], INT, countPoints),
+    overload([BYTES], INT, (bytes: Uint8Array) => bytes.length),
+    overload([listOf(variable('A'))], INT, (list: ListValue) => list.length),
+    overload([mapOf(variable('A'), variable('B'))], INT, (map: MapValue) => map.size),
+  ]),
+  define('contains', 'both', [overload([STRING, STRING], BOOL, (text: string, part: string) => text.includes(part))]),
+  define('startsWith', 'both', [
+    overload([STRING, STRING], BOOL, (text: string, part: string) => text.startsWith(part)),
+  ]),
+  define('endsWith', 'both', [overload([STRING, STRING], BOOL, (text: string, part: string) => text.endsWith(part))]),
+  define('matches', 'both', [{ parameters: [STRING, STRING], result: BOOL, prepare: prepareMatches }], {
+    check: checkPattern(1),
+  }),
+  define('charAt', 'both', [overload([STRING, INT], STRING, characterAt)]),
+  define('indexOf', 'both', [overload([STRING, STRING], INT, indexOf), overload([STRING, STRING, INT], INT, indexOf)]),
+  define('lastIndexOf', 'both', [
+    overload([STRING, STRING], INT, lastIndexOf),
+    overload([STRING, STRING, INT], INT, lastIndexOf),
+  ]),
+  define('lowerAscii', 'both', [overload([STRING], STRING, asciiLower)]),
+  define('upperAscii', 'both', [overload([STRING], STRING, asciiUpper)]),
+  define('replace', 'both', [
+    overload([STRING, STRING, STRING], STRING, replaceText),
+    overload([STRING, STRING, STRING, INT], STRING, replaceText),
+  ]),
+  define('split', 'both', [
+    {
+      parameters: [STRING, STRING],
+      result: listOf(STRING),
+      prepare: (context) => (text: string, separator: string) => splitText(context, text, separator),
+    },
+    {
+      parameters: [STRING, STRING, INT],
+      result: listOf(STRING),
+      prepare: (context) => (text: string, separator: string, limit: Integer) =>
+        splitText(context, text, separator, limit),
+    },
+  ]),
+  define('substring', 'both', [
+    overload([STRING, INT], STRING, substring),
+    overload([STRING, INT, INT], STRING, substring),
+  ]),
+  define('trim', 'both', [overload([STRING], STRING, trimText)]),
+  define('reverse', 'both', [overload([STRING], STRING, (text: string) => [...text].reverse().join(''))]),
+  define('join', 'method', [
+    {
+      parameters: [listOf(STRING)],
+      result: STRING,
+      prepare: (context) => (list: ListValue) => joinList(context, list),
+    },
+    {
+      parameters: [listOf(STRING), STRING],
+      result: STRING,
+      prepare: (context) => (list: ListValue, separator: string) => joinList(context, list, separator),
+    },
+  ]),
+  define('strings.quote', 'function', [overload([STRING], STRING, quote)]),
+];

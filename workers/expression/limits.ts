@@ -1,0 +1,19 @@
+// Owns the limits of expressions, each with its reason. They bound what a template can cost, not what a row may hold.
+
+/** Most bytes (UTF-8) of one expression: templates.md, "Limits". */
+export const SOURCE_BYTES_MAX = 4096;
+
+/** Most nodes of one expression's tree: templates.md, "Limits". */
+export const NODES_MAX = 1000;
+
+/** Most brackets, calls, branches and signs inside each other: templates.md, "Limits"; keeps every recursion shallow. */
+export const DEPTH_MAX = 64;
+
+/** Steps (turns of a comprehension, elements copied, searched or compared) of one evaluation: about a millisecond. */
+export const STEPS_MAX = 100_000;
+
+/** Longest text that an expression may make, in UTF-16 units: no more bytes than a cell may have (decisions.md, 4 MiB). */
+export const TEXT_LENGTH_MAX = 4 * 1024 * 1024;
+
+/** Most problems that are reported at once: templates.md, "Good messages". */
+export const PROBLEMS_MAX = 50;

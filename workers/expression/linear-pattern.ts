@@ -1,0 +1,265 @@
+// Owns the subset of RE2 patterns that a backtracking engine provably runs in linear time, and their translation to
+// JavaScript's syntax. What is outside of the subset goes to re2js (regular-expression.ts).
+//
+// The subset: a sequence of characters, classes, `.`, groups of alternatives without quantifiers, and quantifiers on
+// single characters or classes. With OPTIONS_MAX bounding every choice that is not one unbounded quantifier, the cost of
+// one start is at most OPTIONS_MAX times the length, if whatever may follow an unbounded quantifier cannot begin with a
+// character that the quantifier takes too (giving characters back then never helps). A search tries every start, so an
+// unbounded quantifier must either follow `^` or end the pattern, where it cannot fail.
+
+/** The pattern in JavaScript's syntax (flag u), or null when it is outside of the subset. */
+export function linearPattern(source: string): string | null {
+  const reader = new Reader(source);
+  const items = reader.read();
+  if (items === null || !isLinear(items)) return null;
+  return items.map((item) => item.script).join('');
+}
+
+/** Most ways in which the bounded choices of a pattern can combine. */
+const OPTIONS_MAX = 64;
+
+/** Ranges of code points, sorted, without overlap: from, to, from, to ... */
+type CharacterSet = readonly number[];
+
+interface Item {
+  readonly script: string;
+  /** What it can begin with; null for an anchor, which takes nothing. */
+  readonly first: CharacterSet | null;
+  /** Whether it can match without taking a character. */
+  readonly empty: boolean;
+  /** Whether a quantifier without an end stands on it. */
+  readonly unbounded: boolean;
+  /** In how many ways it can match at one place, unbounded ones not counted. */
+  readonly options: number;
+  readonly anchor: '' | '^' | '$';
+}
+
+const LAST = 0x10ffff;
+const DIGIT: CharacterSet = [48, 57];
+const WORD: CharacterSet = [48, 57, 65, 90, 95, 95, 97, 122];
+const BLANK: CharacterSet = [9, 10, 12, 13, 32, 32];
+
+function isLinear(items: readonly Item[]): boolean {
+  let options = 1;
+  for (const item of items) options *= item.options;
+  if (options > OPTIONS_MAX) return false;
+  const anchored = items[0]?.anchor === '^';
+  for (const [index, item] of items.entries()) {
+    if (item.anchor === '^' && index !== 0) return false;
+    if (item.anchor === '$' && index !== items.length - 1) return false;
+    if (!item.unbounded) continue;
+    const last = index === items.length - 1;
+    if (!anchored && !last) return false;
+    if (!last && !isFollowedApart(items, index)) return false;
+  }
+  return true;
+}
+
+/** Whether nothing that may come right behind an item begins with a character that the item takes. */
+function isFollowedApart(items: readonly Item[], index: number): boolean {
+  const taken = items[index]!.first!;
+  for (const next of items.slice(index + 1)) {
+    if (next.first !== null && overlaps(taken, next.first)) return false;
+    if (next.first !== null && !next.empty) return true;
+  }
+  return true;
+}
+
+function overlaps(left: CharacterSet, right: CharacterSet): boolean {
+  for (let a = 0; a < left.length; a += 2) {
+    for (let b = 0; b < right.length; b += 2) {
+      if (left[a]! <= right[b + 1]! && right[b]! <= left[a + 1]!) return true;
+    }
+  }
+  return false;
+}
+
+function union(left: CharacterSet, right: CharacterSet): CharacterSet {
+  const pairs: [number, number][] = [];
+  for (const set of [left, right]) for (let at = 0; at < set.length; at += 2) pairs.push([set[at]!, set[at + 1]!]);
+  pairs.sort((a, b) => a[0] - b[0]);
+  const merged: number[] = [];
+  for (const [from, to] of pairs) {
+    if (merged.length > 0 && from <= merged.at(-1)! + 1) merged[merged.length - 1] = Math.max(merged.at(-1)!, to);
+    else merged.push(from, to);
+  }
+  return merged;
+}
+
+function complement(set: CharacterSet): CharacterSet {
+  const result: number[] = [];
+  let next = 0;
+  for (let at = 0; at < set.length; at += 2) {
+    if (set[at]! > next) result.push(next, set[at]! - 1);
+    next = set[at + 1]! + 1;
+  }
+  if (next <= LAST) result.push(next, LAST);
+  return result;
+}
+
+function scriptOfSet(set: CharacterSet): string {
+  const point = (code: number) => `\\u{${code.toString(16)}}`;
+  if (set.length === 2 && set[0] === set[1]) return point(set[0]!);
+  let script = '';
+  for (let at = 0; at < set.length; at += 2) script += `${point(set[at]!)}-${point(set[at + 1]!)}`;
+  return `[${script}]`;
+}
+
+/** Reads a pattern; every method gives null (and the whole reading does) at the first thing outside of the subset. */
+class Reader {
+  readonly #characters: readonly string[];
+  #position = 0;
+
+  constructor(source: string) {
+    this.#characters = [...source];
+  }
+
+  read(): Item[] | null {
+    const items = this.#sequence();
+    if (items === null) return null;
+    if (this.#peek() !== '|') return this.#position === this.#characters.length ? items : null;
+    // Alternatives of the whole pattern are as those of a group that captures nothing.
+    this.#position = 0;
+    const group = this.#alternatives('(?:');
+    return group === null || this.#position !== this.#characters.length ? null : [group];
+  }
+
+  #peek(): string | undefined {
+    return this.#characters[this.#position];
+  }
+
+  #sequence(): Item[] | null {
+    const items: Item[] = [];
+    for (;;) {
+      const character = this.#peek();
+      if (character === undefined || character === ')' || character === '|') return items;
+      const item = this.#item();
+      if (item === null) return null;
+      items.push(item);
+    }
+  }
+
+  #item(): Item | null {
+    const character = this.#peek()!;
+    if (character === '^' || character === '$') {
+      this.#position++;
+      return { script: character, first: null, empty: true, unbounded: false, options: 1, anchor: character };
+    }
+    if (character === '(') return this.#group();
+    const set = this.#set();
+    return set === null ? null : this.#quantified(set);
+  }
+
+  #group(): Item | null {
+    this.#position++;
+    let opening = '(';
+    if (this.#peek() === '?') {
+      if (this.#characters[this.#position + 1] !== ':') return null;
+      this.#position += 2;
+      opening = '(?:';
+    }
+    const group = this.#alternatives(opening);
+    if (group === null || this.#peek() !== ')') return null;
+    this.#position++;
+    return QUANTIFIERS.has(this.#peek() ?? '') ? null : group;
+  }
+
+  #alternatives(opening: string): Item | null {
+    const scripts: string[] = [];
+    let first: CharacterSet = [];
+    let options = 0;
+    for (;;) {
+      const items = this.#sequence();
+      // Nothing inside may vary in length or be empty, so the alternatives are all there is to try.
+      if (items === null || items.length === 0) return null;
+      if (items.some((item) => item.first === null || item.empty || item.unbounded)) return null;
+      scripts.push(items.map((item) => item.script).join(''));
+      first = union(first, items[0]!.first!);
+      options += items.reduce((product, item) => product * item.options, 1);
+      if (this.#peek() !== '|') break;
+      this.#position++;
+    }
+    return { script: `${opening}${scripts.join('|')})`, first, empty: false, unbounded: false, options, anchor: '' };
+  }
+
+  #quantified(set: CharacterSet): Item | null {
+    const script = scriptOfSet(set);
+    const plain: Item = { script, first: set, empty: false, unbounded: false, options: 1, anchor: '' };
+    const rest = this.#characters.slice(this.#position, this.#position + 12).join('');
+    const match = /^(?:([*+?])|\{([0-9]{1,3})(,([0-9]{1,3})?)?\})/.exec(rest);
+    if (match === null) return QUANTIFIERS.has(this.#peek() ?? '') ? null : plain;
+    this.#position += match[0].length;
+    // Lazy and doubled quantifiers are left to re2js.
+    if (QUANTIFIERS.has(this.#peek() ?? '')) return null;
+    const least = match[1] === '+' ? 1 : match[1] !== undefined ? 0 : Number(match[2]);
+    const most = match[1] === '?' ? 1 : match[1] !== undefined ? null : boundOf(match, least);
+    if (most !== null && (most < least || most === 0)) return null;
+    const options = most === null ? 1 : most - least + 1;
+    return { script: script + match[0], first: set, empty: least === 0, unbounded: most === null, options, anchor: '' };
+  }
+
+  /** One character or class. */
+  #set(): CharacterSet | null {
+    const character = this.#peek()!;
+    this.#position++;
+    if (character === '.') return complement([10, 10]);
+    if (character === '[') return this.#class();
+    if (character === '\\') return this.#escape();
+    if ('*+?{}]'.includes(character)) return null;
+    const code = character.codePointAt(0)!;
+    return [code, code];
+  }
+
+  #escape(): CharacterSet | null {
+    const character = this.#peek();
+    this.#position++;
+    if (character === undefined) return null;
+    const named = ESCAPES.get(character);
+    if (named !== undefined) return named;
+    // RE2 takes a backslash before any ASCII punctuation as that character.
+    return /^[!-/:-@[-`{-~]$/.test(character) ? [character.charCodeAt(0), character.charCodeAt(0)] : null;
+  }
+
+  #class(): CharacterSet | null {
+    let set: CharacterSet = [];
+    const negated = this.#peek() === '^';
+    if (negated) this.#position++;
+    for (let first = true; ; first = false) {
+      const character = this.#peek();
+      if (character === undefined || character === '[' || (first && character === ']')) return null;
+      this.#position++;
+      if (character === ']') return negated ? complement(set) : set;
+      const from =
+        character === '\\' ? this.#escape() : ([character.codePointAt(0)!, character.codePointAt(0)!] as const);
+      if (from === null) return null;
+      set = union(set, from);
+      if (this.#peek() !== '-' || this.#characters[this.#position + 1] === ']') continue;
+      this.#position++;
+      const end = this.#peek();
+      if (end === undefined || '\\['.includes(end) || from.length !== 2 || from[0] !== from[1]) return null;
+      this.#position++;
+      if (end.codePointAt(0)! < from[0]!) return null;
+      set = union(set, [from[0]!, end.codePointAt(0)!]);
+    }
+  }
+}
+
+function boundOf(match: RegExpExecArray, least: number): number | null {
+  if (match[3] === undefined) return least;
+  return match[4] === undefined ? null : Number(match[4]);
+}
+
+const QUANTIFIERS: ReadonlySet<string> = new Set(['*', '+', '?', '{']);
+
+const ESCAPES: ReadonlyMap<string, CharacterSet> = new Map([
+  ['d', DIGIT],
+  ['D', complement(DIGIT)],
+  ['w', WORD],
+  ['W', complement(WORD)],
+  ['s', BLANK],
+  ['S', complement(BLANK)],
+  ['t', [9, 9]],
+  ['n', [10, 10]],
+  ['f', [12, 12]],
+  ['r', [13, 13]],
+]);

@@ -1,0 +1,98 @@
+// Owns regular expressions: RE2's syntax in linear time. The only importer of re2js; patterns of the provably linear
+// subset (linear-pattern.ts) run on the native RegExp, which a differential test holds against re2js.
+
+import { RE2JS, RE2JSException } from 're2js';
+import { linearPattern } from './linear-pattern.ts';
+
+/** Where a pattern matched: `groups[0]` is the whole match, a group that took no part is null. */
+export interface PatternMatch {
+  readonly start: number;
+  readonly end: number;
+  readonly groups: readonly (string | null)[];
+}
+
+/** A compiled pattern. It searches anywhere in a text unless it is anchored. */
+export interface RegularExpression {
+  readonly source: string;
+  readonly groupCount: number;
+  readonly groupNames: ReadonlyMap<string, number>;
+  /** Which engine runs it. */
+  readonly lane: 'native' | 're2';
+  test(text: string): boolean;
+  first(text: string): PatternMatch | null;
+  all(text: string): Iterable<PatternMatch>;
+}
+
+/** Longest pattern in UTF-16 units: no longer than an expression may be. */
+export const PATTERN_LENGTH_MAX = 4096;
+
+/** Largest program that a pattern may become, in re2js instructions: what it costs per character in the worst case. */
+export const PATTERN_PROGRAM_MAX = 10_000;
+
+/** Compiles a pattern, or says in a sentence what to write instead. `lane` forces an engine, for tests. */
+export function compileRegularExpression(source: string, lane?: 're2'): RegularExpression | { problem: string } {
+  if (source.length > PATTERN_LENGTH_MAX) return { problem: `A pattern has at most ${PATTERN_LENGTH_MAX} characters.` };
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(source);
+  } catch (error) {
+    if (error instanceof RE2JSException) return { problem: `The regular expression is refused${hint(source)}.` };
+    throw error;
+  }
+  if (compiled.programSize() > PATTERN_PROGRAM_MAX) {
+    return { problem: 'The regular expression is too large. Repeat fewer times, or check the length with size().' };
+  }
+  const groupNames = new Map(Object.entries(compiled.namedGroups()).map(([name, group]) => [name, Number(group)]));
+  const script = lane === 're2' ? null : linearPattern(source);
+  const engine = script === null ? re2Engine(compiled) : nativeEngine(script);
+  return { source, groupCount: compiled.groupCount(), groupNames, lane: script === null ? 're2' : 'native', ...engine };
+}
+
+type Engine = Pick<RegularExpression, 'test' | 'first' | 'all'>;
+
+function hint(source: string): string {
+  if (/\(\?<?[=!]/.test(source)) return ': look-ahead and look-behind ((?=...), (?!...)) do not exist in RE2';
+  if (/\\[1-9]/.test(source)) return ': references to groups (\\1) do not exist in RE2';
+  if (/[*+?}]\+|\(\?>/.test(source)) return ': possessive and atomic parts do not exist in RE2';
+  if (/\{[0-9]{4,}|\{[0-9]*,[0-9]{4,}/.test(source)) return ': RE2 repeats at most 1000 times';
+  return ': it is not valid RE2 syntax (github.com/google/re2/wiki/Syntax)';
+}
+
+function nativeEngine(script: string): Engine {
+  const searching = new RegExp(script, 'u');
+  const walking = new RegExp(script, 'gu');
+  return {
+    test: (text) => searching.test(text),
+    first: (text) => {
+      const match = searching.exec(text);
+      return match === null ? null : nativeMatch(match);
+    },
+    *all(text) {
+      for (const match of text.matchAll(walking)) yield nativeMatch(match);
+    },
+  };
+}
+
+function nativeMatch(match: RegExpExecArray): PatternMatch {
+  const groups = Array.from(match, (group: string | undefined) => group ?? null);
+  return { start: match.index, end: match.index + match[0].length, groups };
+}
+
+function re2Engine(compiled: RE2JS): Engine {
+  const count = compiled.groupCount();
+  function* all(text: string): Iterable<PatternMatch> {
+    const matcher = compiled.matcher(text);
+    while (matcher.find()) {
+      const groups = Array.from({ length: count + 1 }, (_, index) => matcher.group(index));
+      yield { start: matcher.start(), end: matcher.end(), groups };
+    }
+  }
+  return {
+    test: (text) => compiled.matcher(text).find(),
+    first: (text) => {
+      for (const match of all(text)) return match;
+      return null;
+    },
+    all,
+  };
+}
