@@ -1,4 +1,4 @@
-// Signatures of the kernels that write rows to the output (assembly/emit-csv.ts). All values are addresses or counts.
+// Signatures of the kernels that write rows to the output (assembly/emit-csv.ts, emit-json.ts). All values are addresses or counts.
 
 /**
  * Writes the rows at positions [from, to) of a selection to [out, limit), as far as they fit, and gives the number of rows
@@ -15,4 +15,5 @@ export type EmitRows = (
 
 export interface EmitKernels {
   readonly emitCsv: EmitRows;
+  readonly emitJson: EmitRows;
 }

@@ -7,6 +7,7 @@ export function typedFormat(csv: CsvOutput): TypedFormat {
   return {
     decimalMark: csv.decimal,
     formatDate: csv.dateFormat === null ? null : dateFormatter(csv.dateFormat),
+    nonFinite: 'name',
     boolean: csv.boolean,
   };
 }

@@ -1,8 +1,9 @@
-// Lays out the program of the CSV kernel in a Run's memory (words: kernel/assembly/csv-layout.ts): the rules of the
+// Lays out the program of the CSV kernel in a Run's memory (words: kernel/assembly/emit-layout.ts): the rules of the
 // output once, the steps anew for each batch, whose columns may lie elsewhere.
 import type { RawTable } from '../batch.ts';
 import type { Heap } from '../heap.ts';
 import { type FormulaGuard, GUARDED_ALWAYS, GUARDED_SIGNS } from '../kernel/plain/formula.ts';
+import { textPlacer } from './text-placer.ts';
 
 /** How cells are written, in bytes. Made by csv-rules.ts. */
 export interface CsvRules {
@@ -169,21 +170,6 @@ function runClasses(rules: CsvRules, cells: Uint8Array): Uint8Array {
   classes[0x0d] = 0;
   classes[QUOTE]! |= CLASS_QUOTE;
   return classes;
-}
-
-/** Puts small texts behind each other into one region after another. */
-function textPlacer(heap: Heap): (text: Uint8Array) => number {
-  const known = new Map<string, number>();
-  return (text) => {
-    const key = Buffer.from(text).toString('latin1');
-    let at = known.get(key);
-    if (at === undefined) {
-      at = heap.allocate(text.length);
-      heap.u8.set(text, at);
-      known.set(key, at);
-    }
-    return at;
-  };
 }
 
 /** Up to four bytes as a little-endian word. */

@@ -1,14 +1,13 @@
 // The writer of CSV and TSV: batches to bytes by the kernel, the header and rows too large for it by the plain twin.
-import { type Batch, VIEW_BYTES } from '../batch.ts';
+import type { Batch } from '../batch.ts';
 import { Failed } from '../failure.ts';
-import type { Heap } from '../heap.ts';
-import { csvCell, rawContent } from '../kernel/plain/emit-csv.ts';
-import type { CsvColumnRules, CsvRules, CsvStep, PlacedStep } from './csv-program.ts';
-import { CsvProgram } from './csv-program.ts';
+import { csvCell } from '../kernel/plain/emit-csv.ts';
+import { cellContent } from './cell-content.ts';
+import { type CsvColumnRules, CsvProgram, type CsvRules, type CsvStep, type PlacedStep } from './csv-program.ts';
 import { csvRules } from './csv-rules.ts';
 import { csvSteps } from './csv-steps.ts';
 import { OutputBuffer, type RowEmitter } from './output-buffer.ts';
-import { type TypedFormat, typedText } from './typed-text.ts';
+import type { TypedFormat } from './typed-text.ts';
 import type { RowWriter, WriterOptions } from './writer.ts';
 
 export function createCsvWriter(options: WriterOptions, format: TypedFormat): RowWriter {
@@ -118,42 +117,12 @@ class CsvWriter implements RowWriter, RowEmitter {
   }
 
   #cell(batch: Batch, column: number, step: CsvStep, index: number, row: number, rules: CsvColumnRules) {
-    const content = cellContent(batch, column, step, index, row, this.#format, this.#rules);
+    const source = step.kind === 'run' ? ({ kind: 'field', field: step.first + index } as const) : step;
+    const content = cellContent(batch, column, source, row, this.#format, this.#rules);
     if (content === null) return { bytes: rules.null, guarded: false };
     const guard = 'meta' in step || (step.kind === 'views' && !step.guard) ? 'off' : this.#rules.guard;
     return csvCell(content, { ...rules, delimiter: this.#rules.delimiter, guard });
   }
-}
-
-/** A cell's content by the step that writes its column, or null. */
-function cellContent(
-  batch: Batch,
-  column: number,
-  step: CsvStep,
-  index: number,
-  row: number,
-  format: TypedFormat,
-  rules: CsvRules,
-): Uint8Array | null {
-  const { heap, raw } = batch;
-  if (step.kind === 'views') return viewContent(heap, step.at, row);
-  if (step.kind === 'run' || step.kind === 'field') {
-    const entry = (raw!.at >>> 2) + row * raw!.stride + (step.kind === 'run' ? step.first + index : step.field);
-    const field = heap.u8.subarray(heap.u32[entry]! + 1, Math.max(heap.u32[entry]! + 1, heap.u32[entry + 1]!));
-    const content = rawContent(field, raw!.quote);
-    if (content.length === 0) return rules.emptyIsNull ? null : content;
-    return rules.nullValues.some((text) => Buffer.compare(text, content) === 0) ? null : content;
-  }
-  const data = batch.columns[column]!;
-  if (data.kind !== 'typed') throw new Error('a typed step of an untyped column');
-  const text = typedText(heap, data, row, format);
-  return text === null ? null : Buffer.from(text);
-}
-
-function viewContent(heap: Heap, at: number, row: number): Uint8Array | null {
-  const view = (at + row * VIEW_BYTES) >>> 2;
-  const start = heap.u32[view]!;
-  return start === 0 ? null : heap.u8.subarray(start, start + heap.u32[view + 1]!);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { OutputFormat } from '../template/template.ts';
 import { createCsvWriter } from './csv.ts';
 import { typedFormat } from './csv-format.ts';
 import { encodedSink } from './encoded-sink.ts';
+import { createJsonWriter } from './json.ts';
 import type { RowWriter, WriterOptions } from './writer.ts';
 
 type CreateWriter = (options: WriterOptions) => RowWriter;
@@ -14,6 +15,8 @@ const csv: CreateWriter = (options) =>
 export const outputFormats: ReadonlyMap<OutputFormat, CreateWriter> = new Map<OutputFormat, CreateWriter>([
   ['csv', csv],
   ['tsv', csv],
+  ['json', createJsonWriter],
+  ['ndjson', createJsonWriter],
 ]);
 
 /** The writer of an output. The Template's check has refused formats without one. Throws Failed (see the writers). */

@@ -10,12 +10,19 @@ export interface TypedFormat {
   readonly decimalMark: string;
   /** Text of a day number, null = ISO 8601. */
   readonly formatDate: ((days: number) => string) | null;
+  /** What stands for NaN and the infinities: their names, or null where those are no values. */
+  readonly nonFinite: 'name' | 'null';
   /** Texts of true and false. */
   readonly boolean: readonly [string, string];
 }
 
 /** ISO dates, a point as the decimal mark: what JSON writes. */
-export const PLAIN_FORMAT: TypedFormat = { decimalMark: '.', formatDate: null, boolean: ['true', 'false'] };
+export const PLAIN_FORMAT: TypedFormat = {
+  decimalMark: '.',
+  formatDate: null,
+  nonFinite: 'null',
+  boolean: ['true', 'false'],
+};
 
 const MICROSECONDS_PER_SECOND = 1_000_000n;
 
@@ -27,8 +34,12 @@ export function typedText(heap: Heap, column: TypedColumn, physicalRow: number, 
   switch (column.type) {
     case 'boolean':
       return meta === 1 ? format.boolean[0] : format.boolean[1];
-    case 'number':
-      return withMark(numberText(heap.f64[slot]!), format.decimalMark);
+    case 'number': {
+      const value = heap.f64[slot]!;
+      if (format.nonFinite === 'null' && !Number.isFinite(value)) return null;
+      // Shortest text that reads back as the same double. Zero has no sign.
+      return withMark(String(value), format.decimalMark);
+    }
     case 'integer':
       return String(heap.i64[slot]!);
     case 'decimal': {
@@ -65,11 +76,6 @@ export function typedViews(batch: Batch, column: TypedColumn, format: TypedForma
     heap.u32[view + 1] = length;
   }
   return at;
-}
-
-/** Shortest text that reads back as the same double. Zero has no sign. */
-function numberText(value: number): string {
-  return String(value);
 }
 
 function decimalText(unscaled: bigint, scale: number): string {

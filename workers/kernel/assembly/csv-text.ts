@@ -1,4 +1,4 @@
-// Cells of text as CSV: null, empty, bare or quoted, with the formula guard. The program's layout is in csv-layout.ts.
+// Cells of text as CSV: null, empty, bare or quoted, with the formula guard. The program's layout is in emit-layout.ts.
 
 import {
   CELL_CLASSES,
@@ -19,7 +19,7 @@ import {
   NULLS_COUNT,
   QUOTE,
   RAW_QUOTE,
-} from './csv-layout';
+} from './emit-layout';
 import { copyOver, maskOf } from './emit-copy';
 import { isHarmlessSigned } from './formula';
 

@@ -1,4 +1,4 @@
-// Writes live rows as CSV by a program that workers/output/csv-program.ts lays out in memory (layout: csv-layout.ts).
+// Writes live rows as CSV by a program that workers/output/csv-program.ts lays out in memory (layout: emit-layout.ts).
 // Each row is written whole or not at all: before each step the worst length of its cells is compared with the room left.
 import {
   DECIMAL_MARK,
@@ -36,7 +36,7 @@ import {
   STOP_AT_FORMULA,
   TRUE_AT,
   TRUE_LENGTH,
-} from './csv-layout';
+} from './emit-layout';
 import { field, holdsSpecial, isFormula, isNull, isSpecial, putNull, specialBytes, text } from './csv-text';
 import { copyOver, maskOf } from './emit-copy';
 import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';

@@ -13,3 +13,4 @@ export { replaceText, replaceWhole } from './replace';
 export { decodeRows, encodeRows } from './rows';
 export { collapseSpaces, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
+export { emitJson } from './emit-json';

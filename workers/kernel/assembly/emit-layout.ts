@@ -1,4 +1,4 @@
-// Where the words of a CSV program lie, in bytes. workers/output/csv-program.ts writes them.
+// Where the words of an output program lie, in bytes: workers/output/csv-program.ts and json-program.ts write them.
 
 // Words of the program's head.
 export const DELIMITER: usize = 0;
@@ -19,6 +19,12 @@ export const DECIMAL_MARK: usize = 56;
 export const STEPS: usize = 60;
 export const OUT_NEXT: usize = 64;
 export const GUARDED: usize = 68;
+// JSON only.
+export const ROW_AT: usize = 72;
+export const ROW_LENGTH: usize = 76;
+export const TAIL_AT: usize = 80;
+export const TAIL_LENGTH: usize = 84;
+export const OMIT_NULLS: usize = 88;
 export const HEAD_BYTES: usize = 128;
 
 // Words of a step.
@@ -32,6 +38,10 @@ export const TRUE_AT: usize = 24;
 export const TRUE_LENGTH: usize = 28;
 export const FALSE_AT: usize = 32;
 export const FALSE_LENGTH: usize = 36;
+// JSON only: what stands before a value, and where an object began (written by the kernel).
+export const PREFIX_AT: usize = 40;
+export const PREFIX_LENGTH: usize = 44;
+export const BEGAN_AT: usize = 48;
 export const STEP_BYTES: usize = 64;
 
 export const KIND_RUN: u32 = 0;
@@ -41,11 +51,16 @@ export const KIND_INTEGER: u32 = 3;
 export const KIND_DECIMAL: u32 = 4;
 export const KIND_DATE: u32 = 5;
 export const KIND_DATETIME: u32 = 6;
+export const KIND_BOOLEAN: u32 = 7;
+export const KIND_OPEN: u32 = 8;
+export const KIND_CLOSE: u32 = 9;
 
 export const FLAG_GUARD: u32 = 1;
 export const FLAG_QUOTE: u32 = 2;
 export const FLAG_QUOTE_EMPTY: u32 = 4;
 export const FLAG_SCAN: u32 = 8;
+/** JSON: the value is a string, whose opening quote ends the prefix. */
+export const FLAG_STRING: u32 = 16;
 
 export const CLASS_GUARD: u32 = 2;
 export const CLASS_SIGN: u32 = 4;
