@@ -1,11 +1,16 @@
 // The table of the operations that this version has, by the name that a Template uses. A new operation is its file and
 // one line here.
+import { copy } from './copy.ts';
+import { dedupe } from './dedupe.ts';
 import { drop } from './drop.ts';
 import type { OperationDefinition } from './operation.ts';
 import { rename } from './rename.ts';
+import { reorder } from './reorder.ts';
+import { select } from './select.ts';
+import { text } from './text.ts';
 
 /** In the order of the reference (templates.md, "Operations"). */
-const definitions: readonly OperationDefinition[] = [drop, rename];
+const definitions: readonly OperationDefinition[] = [select, drop, rename, reorder, copy, text, dedupe];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(
   definitions.map((definition) => [definition.name, definition]),

@@ -6,6 +6,7 @@ import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.
 import type { RowErrorCode } from '../../report.ts';
 import type { Column, Schema } from '../../schema.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
+import { inSlices } from '../slices.ts';
 
 /** One column that an operation computes: from which, and where it goes (the same column when in place). */
 export interface CellTarget {
@@ -95,25 +96,11 @@ class CellOperator implements Operator {
     const fixedBytes = this.#targets.length * (batch.rows * (VIEW_BYTES + 1) + batch.live * 8 + 64);
     if (arena.capacityBytes < fixedBytes * 2) arena.enlarge(fixedBytes * 2);
     for (const index of this.#sources) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
-    const mark = arena.next;
-    let from = 0;
-    let size = batch.live;
-    while (from < batch.live) {
-      const to = Math.min(batch.live, from + size);
+    inSlices(batch, (from, to) => {
       const attempt = this.#attempt(batch, from, to);
-      if (attempt === null) {
-        arena.release(mark);
-        if (to - from > 1) size = (to - from) >>> 1;
-        else {
-          arena.enlarge(arena.capacityBytes * 2);
-          size = batch.live;
-        }
-        continue;
-      }
-      this.#handOn(batch, from, to, attempt);
-      arena.release(mark);
-      from = to;
-    }
+      if (attempt !== null) this.#handOn(batch, from, to, attempt);
+      return attempt !== null;
+    });
   }
 
   #attempt(batch: Batch, from: number, to: number): Attempt | null {

@@ -14,9 +14,9 @@ const CASE_TABLE_POINTS = 0x800;
 const CAPITAL_SIGMA = 0x3a3;
 
 /** In tables of bytes: drop the byte, keep it, hand the cell back. */
-export const DROP = 0;
-export const KEEP = 1;
-export const BACK = 2;
+const DROP = 0;
+const KEEP = 1;
+const BACK = 2;
 
 export type ByteEntry = typeof DROP | typeof KEEP | typeof BACK;
 
@@ -92,6 +92,25 @@ export function keepStep(heap: Heap, entry: (byte: number) => ByteEntry, edit: (
     },
     edit,
   };
+}
+
+/** Drops control characters. In UTF-8 those above ASCII begin with the byte 0xC2. */
+export function controlStep(heap: Heap): TextStep {
+  const entry = (byte: number): ByteEntry => (byte === 0xc2 ? BACK : byte < 32 || byte === 127 ? DROP : KEEP);
+  return keepStep(heap, entry, edits.removeControls);
+}
+
+export function digitStep(heap: Heap): TextStep {
+  return keepStep(heap, (byte) => (byte >= 48 && byte <= 57 ? KEEP : DROP), edits.digitsOnly);
+}
+
+export function letterStep(heap: Heap): TextStep {
+  const entry = (byte: number): ByteEntry => {
+    if (byte >= 0x80) return BACK;
+    const lower = byte | 0x20;
+    return lower >= 97 && lower <= 122 ? KEEP : DROP;
+  };
+  return keepStep(heap, entry, edits.lettersOnly);
 }
 
 /** Keeps or removes the characters that stand in `characters`. */

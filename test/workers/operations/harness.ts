@@ -1,0 +1,271 @@
+// Runs one operation over rows given as texts: with batches of any size, a small arena, a budget that refuses. It stands
+// in for the conveyor and owns the memory of its little Run.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Arena } from '../../../workers/arena.ts';
+import { Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../../workers/batch.ts';
+import { type BudgetShare, unlimitedShare } from '../../../workers/budget.ts';
+import { Heap } from '../../../workers/heap.ts';
+import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/kernel.ts';
+import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/operations/operation.ts';
+import { type CodeCounts, countCode, type OperationReport } from '../../../workers/report.ts';
+import type { ColumnType, Schema } from '../../../workers/schema.ts';
+import { SpillFolder } from '../../../workers/spill/spill-folder.ts';
+import { TemplateScope } from '../../../workers/template/template-scope.ts';
+
+export type Cell = string | null;
+export type Rows = readonly (readonly Cell[])[];
+
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: Rows;
+}
+
+export interface RunOptions {
+  readonly batchRows?: number;
+  readonly arenaBytes?: number;
+  /** Bytes that state may take beyond the reservation; unlimited unless given. */
+  readonly budgetBytes?: number;
+  readonly onError?: RowErrorAction;
+  /** Each row may come with dead rows around it, as behind a filter. */
+  readonly sparse?: boolean;
+}
+
+export interface RunResult extends Table {
+  readonly types: readonly ColumnType[];
+  readonly sources: readonly number[];
+  readonly report: OperationReport;
+  readonly problems: readonly string[];
+  readonly errors: CodeCounts;
+}
+
+const module = compileKernels();
+
+/** Memory of a little Run. */
+export function makeMemory(options: RunOptions = {}): {
+  kernel: Kernel;
+  heap: Heap;
+  arena: Arena;
+  budget: BudgetShare;
+} {
+  const kernel = instantiateKernel(module);
+  const budget = options.budgetBytes === undefined ? unlimitedShare() : limitedShare(options.budgetBytes);
+  const heap = new Heap(kernel.memory, kernel.exports.heapStart(), budget, 4 * 1024 * 1024);
+  return { kernel, heap, arena: new Arena(heap, options.arenaBytes), budget };
+}
+
+export function runOperation(
+  definition: OperationDefinition,
+  operation: Readonly<Record<string, unknown>>,
+  input: Table,
+  options: RunOptions = {},
+): RunResult {
+  const { op: _op, ...parameters } = operation;
+  const problems: string[] = [];
+  const scope = new TemplateScope({
+    columns: input.columns.map((name) => ({ name, absent: false })),
+    flagColumn: null,
+    open: false,
+    problem: (pointer, code, message) => problems.push(`${pointer} ${code} ${message}`),
+  });
+  scope.begin({ label: 'the operation', ifMissing: 'fail' });
+  const before = [...scope.columns];
+  const plan = definition.effect(parameters, scope);
+  const after = [...scope.columns];
+  const run = makeMemory(options);
+  const folder = mkdtempSync(join(tmpdir(), 'operation-'));
+  const spill = new SpillFolder(join(folder, 'run'));
+  try {
+    const out = drive(definition, plan, before, after, { ...run, spill }, input.rows, options);
+    return { columns: after.map(({ name }) => name), types: after.map(({ type }) => type), problems, ...out };
+  } finally {
+    spill.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+type Around = ReturnType<typeof makeMemory> & { readonly spill: SpillFolder };
+
+function drive(
+  definition: OperationDefinition,
+  plan: unknown,
+  before: Schema,
+  after: Schema,
+  around: Around,
+  rows: Rows,
+  options: RunOptions,
+): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors'> {
+  const made: Cell[][] = [];
+  const sources: number[] = [];
+  const report: OperationReport = {
+    operation: definition.name,
+    id: null,
+    rows_in: 0,
+    rows_out: 0,
+    cells_changed: 0,
+    errors: {},
+  };
+  const context: OperatorContext = {
+    input: before,
+    output: after,
+    layout: after.map(({ id }) => before.findIndex((column) => column.id === id)),
+    next: (batch) => collect(batch, made, sources),
+    ...around,
+    report,
+    errors: {
+      counts: report.errors,
+      report(batch, row, _column, code) {
+        countCode(report.errors, code, batch.sourceRow(row));
+        return options.onError ?? 'blank';
+      },
+    },
+    startedAt: '2026-01-31T12:00:00Z',
+  };
+  const operator = definition.start(plan, context);
+  const size = options.batchRows ?? rows.length;
+  const window = new Window(around.heap, windowBytes(rows, before.length, size));
+  for (let at = 0; at < rows.length; ) {
+    const wanted = Math.min(Math.max(size, 1), operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY);
+    if (wanted === 0) break;
+    around.arena.clear();
+    const some = rows.slice(at, at + wanted);
+    operator.push(buildBatch(around.arena, window, before.length, some, at + 1, options.sparse ?? false));
+    at += wanted;
+  }
+  around.arena.clear();
+  if (operator.finish !== undefined) for (const _ of operator.finish()) around.arena.clear();
+  return { rows: made, sources, report, errors: report.errors };
+}
+
+/** Memory that each batch overwrites, as the window of a reader: what an operation keeps of an earlier batch is garbage. */
+export class Window {
+  readonly #heap: Heap;
+  readonly #start: number;
+  readonly #bytes: number;
+  #next: number;
+
+  constructor(heap: Heap, bytes: number) {
+    this.#heap = heap;
+    this.#bytes = bytes;
+    this.#start = heap.allocate(bytes);
+    this.#next = this.#start;
+  }
+
+  clear(): void {
+    this.#heap.u8.fill(0xee, this.#start, this.#start + this.#bytes);
+    this.#next = this.#start;
+  }
+
+  take(bytes: number): number {
+    const at = (this.#next + 7) & ~7;
+    this.#next = at + bytes;
+    if (this.#next > this.#start + this.#bytes) throw new Error('the window is too small');
+    return at;
+  }
+}
+
+/** Bytes that the largest batch of `size` rows may need, dead rows included. */
+export function windowBytes(rows: Rows, columns: number, size: number): number {
+  let most = 0;
+  for (let at = 0; at < rows.length; at += Math.max(size, 1)) {
+    let bytes = 1024;
+    for (const row of rows.slice(at, at + Math.max(size, 1))) {
+      bytes += 64 + columns * 24 + row.reduce((sum, cell) => sum + Buffer.byteLength(cell ?? '') + 8, 0);
+    }
+    most = Math.max(most, bytes);
+  }
+  return most;
+}
+
+/** A batch of text columns, with dead rows between the others when it is sparse. */
+export function buildBatch(
+  arena: Arena,
+  window: Window,
+  columns: number,
+  rows: Rows,
+  firstSource: number,
+  sparse: boolean,
+): Batch {
+  const { heap } = arena;
+  const step = sparse ? 2 : 1;
+  const physical = rows.length * step;
+  window.clear();
+  const data: ColumnData[] = Array.from({ length: columns }, (_, column) => {
+    const at = window.take(physical * VIEW_BYTES);
+    for (const [index, row] of rows.entries()) {
+      const cell = row[column] ?? null;
+      const bytes = Buffer.from(cell ?? '', 'utf8');
+      const start = window.take(bytes.length);
+      heap.u8.set(bytes, start);
+      heap.u32.set([cell === null ? 0 : start, bytes.length], (at + index * step * VIEW_BYTES) >>> 2);
+    }
+    return { kind: 'views', at };
+  });
+  const selection = window.take(rows.length * 4);
+  for (let index = 0; index < rows.length; index++) heap.u32[(selection >>> 2) + index] = index * step;
+  const sources = window.take(physical * 8);
+  for (let row = 0; row < physical; row++) heap.f64[(sources >>> 3) + row] = firstSource + Math.floor(row / step);
+  return new Batch({
+    arena,
+    rows: physical,
+    selection,
+    live: rows.length,
+    columns: data,
+    raw: null,
+    sourceRows: { at: sources },
+    materialise: () => {
+      throw new Error('there are no raw columns here');
+    },
+  });
+}
+
+function collect(batch: Batch, made: Cell[][], sources: number[]): void {
+  for (let at = 0; at < batch.live; at++) {
+    const row = batch.physicalRow(at);
+    made.push(batch.columns.map((column) => cellText(batch, column, row)));
+    sources.push(batch.sourceRow(row));
+  }
+}
+
+/** A cell as a test writes it: typed ones in their canonical text, dates as days. */
+export function cellText(batch: Batch, column: ColumnData, row: number): Cell {
+  if (column.kind === 'views') return batch.text(column, row);
+  if (column.kind === 'raw') throw new Error('there are no raw columns here');
+  const meta = batch.heap.u8[column.meta + row]!;
+  if (meta === META_NULL) return null;
+  if (column.type === 'boolean') return meta === 1 ? 'true' : 'false';
+  if (column.type === 'number') return String(batch.heap.f64[(column.at >>> 3) + row]!);
+  if (column.type !== 'decimal') return String(batch.heap.i64[(column.at >>> 3) + row]!);
+  const big = meta === META_BIG ? column.big!.get(row)! : null;
+  const unscaled = big === null ? batch.heap.i64[(column.at >>> 3) + row]! : big.unscaled;
+  return decimalText(unscaled, big === null ? meta : big.scale);
+}
+
+function decimalText(unscaled: bigint, scale: number): string {
+  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
+  const sign = unscaled < 0n ? '-' : '';
+  if (scale === 0) return sign + digits;
+  return `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}
+
+/** A share that refuses beyond `limitBytes`. */
+function limitedShare(limitBytes: number): BudgetShare {
+  let takenBytes = 0;
+  return {
+    take(bytes) {
+      if (takenBytes + bytes > limitBytes) return false;
+      takenBytes += bytes;
+      return true;
+    },
+    force(bytes) {
+      takenBytes += bytes;
+    },
+    give(bytes) {
+      takenBytes -= bytes;
+    },
+    get takenBytes() {
+      return takenBytes;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+// Which columns an operation on cells reads and where its results go: the parameters `columns` and `into`.
+import { Type } from 'typebox';
+import type { Column, ColumnType } from '../../schema.ts';
+import type { ColumnSet, Scope } from '../../template/scope.ts';
+import type { CellTarget } from './cell-operator.ts';
+
+/** New columns instead of an edit in place. */
+export const intoParameter = Type.Optional(
+  Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
+    description:
+      'Puts the result into a new column (a list of names for several columns); without it the cells change in place.',
+  }),
+);
+
+export interface TargetWish {
+  readonly columns: ColumnSet;
+  readonly into?: string | readonly string[] | undefined;
+  /** Types that the operation takes: others are passed over in a pattern or "*", and a mistake when named. */
+  readonly takes: readonly ColumnType[];
+  /** Type of the result; null = as the source. */
+  readonly makes: ColumnType | null;
+}
+
+export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
+  const sources = columnsOfTypes(scope, wish.columns, '/columns', wish.takes);
+  if (wish.into === undefined) return sources.map((source) => inPlace(scope, source, wish.makes));
+  const names = typeof wish.into === 'string' ? [wish.into] : wish.into;
+  if (names.length !== sources.length && (scope.closed || isList(wish.columns))) {
+    scope.problem(
+      '/into',
+      'INTO_COUNT',
+      `"into" names ${names.length} new columns for ${sources.length} columns. Give one name for each.`,
+    );
+    return [];
+  }
+  return names.slice(0, sources.length).map((name, index) => {
+    const source = sources[index]!;
+    const pointer = typeof wish.into === 'string' ? '/into' : `/into/${index}`;
+    return { source, target: scope.add(name, wish.makes ?? source.type, pointer) };
+  });
+}
+
+/** The columns of a set that have one of these types. */
+export function columnsOfTypes(
+  scope: Scope,
+  set: ColumnSet,
+  pointer: string,
+  takes: readonly ColumnType[],
+): readonly Column[] {
+  const found = scope.resolve(set, pointer);
+  const fitting = found.filter(({ type }) => takes.includes(type));
+  if (fitting.length < found.length && isList(set)) {
+    for (const { name, type } of found) {
+      if (takes.includes(type)) continue;
+      scope.problem(
+        pointer,
+        'WRONG_TYPE',
+        `The column ${JSON.stringify(name)} is ${type} at this step; this operation takes ${takes.join(' or ')}.`,
+      );
+    }
+  }
+  return fitting;
+}
+
+function inPlace(scope: Scope, source: Column, makes: ColumnType | null): CellTarget {
+  if (makes === null || makes === source.type) return { source, target: source };
+  scope.retype(source, makes);
+  return { source, target: { ...source, type: makes } };
+}
+
+function isList(set: ColumnSet): boolean {
+  return Array.isArray(set) || (typeof set === 'string' && set !== '*');
+}

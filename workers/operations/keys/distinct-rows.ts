@@ -1,0 +1,191 @@
+// Hands on the first row of each key, in order, as rows come. When the budget refuses more keys, it goes on with those it
+// has: rows of known keys are dropped, all others are put off to files by the hash of their key and end up behind the
+// rest, in their order, at the end of the input.
+// States: open (keys are added) → closed (keys are looked up, unknown ones put off) → finished.
+import type { Batch } from '../../batch.ts';
+import { byOrder, mergeFiles } from '../../spill/ordered-merge.ts';
+import { RowCodec } from '../../spill/row-codec.ts';
+import { PARTITION_LEVELS, RowPartitions } from '../../spill/row-partitions.ts';
+import { BATCH_ROOM, RowReader } from '../../spill/row-reader.ts';
+import { RowWriter } from '../../spill/row-writer.ts';
+import { SpillFile } from '../../spill/spill-file.ts';
+import type { Operator, OperatorContext } from '../operation.ts';
+import { inSlices } from '../slices.ts';
+import { KEY_ABSENT, type KeyList, KeyTable } from './key-table.ts';
+import type { RowKeys } from './row-keys.ts';
+
+/** What writes rows that are put off; made when they are needed. */
+interface Deferral {
+  readonly codec: RowCodec;
+  readonly partitions: RowPartitions;
+}
+
+/** The rows of a slice with their keys. */
+interface Slice extends KeyList {
+  readonly batch: Batch;
+  /** Room for the rows that are handed on, or put off. */
+  readonly chosen: number;
+}
+
+export class DistinctRows implements Operator {
+  readonly #context: OperatorContext;
+  readonly #keys: RowKeys;
+  readonly #table: KeyTable;
+  #deferral: Deferral | null = null;
+  /** Rows taken so far: the order of a row. */
+  #taken = 0;
+
+  constructor(context: OperatorContext, keys: RowKeys) {
+    this.#context = context;
+    this.#keys = keys;
+    this.#table = new KeyTable(context.arena.heap, context.kernel);
+  }
+
+  push(batch: Batch): void {
+    for (let rest: Batch | null = batch; rest !== null && rest.live > 0; ) rest = this.#pushSome(rest);
+  }
+
+  /** Gives the rows that are left when the table closed in the middle of the batch. */
+  #pushSome(batch: Batch): Batch | null {
+    let closedAt = -1;
+    this.#keys.prepare(batch);
+    this.#deferral?.codec.prepare(batch);
+    const taken = this.#taken;
+    inSlices(batch, (from, to) => {
+      if (closedAt >= 0) return true;
+      const slice = this.#slice(batch, from, to);
+      if (slice === null) return false;
+      if (this.#deferral !== null) {
+        this.#deferAbsent(slice, 0, (position) => taken + from + position);
+        return true;
+      }
+      const reached = this.#addKeys(slice, (rows, count) => this.#context.next(batch.withSelection(rows, count)));
+      if (reached < slice.count) closedAt = from + reached;
+      return true;
+    });
+    this.#taken = taken + (closedAt < 0 ? batch.live : closedAt);
+    if (closedAt < 0) return null;
+    this.#deferral ??= this.#makeDeferral();
+    return batch.slice(closedAt, batch.live);
+  }
+
+  *finish(): Iterable<void> {
+    if (this.#deferral === null) return;
+    const { arena, kernel, spill, next, input } = this.#context;
+    const { codec, partitions } = this.#deferral;
+    const reader = new RowReader(arena, codec, BATCH_ROOM);
+    const survivors: SpillFile[] = [];
+    const writer = new RowWriter(arena.heap, codec, new SpillFile(spill));
+    const waiting = partitions.end().map((file) => ({ file, level: 1 }));
+    for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+      const survivor = new SpillFile(spill);
+      writer.turnTo(survivor);
+      survivors.push(survivor);
+      yield* this.#readPart(part.file, part.level, reader, writer, partitions);
+      const { level } = part;
+      waiting.push(...partitions.end().map((file) => ({ file, level: level + 1 })));
+    }
+    writer.flush();
+    const types = input.map(({ type }) => type);
+    yield* mergeFiles({ arena, kernel, spill, types }, survivors, byOrder(arena), next);
+  }
+
+  /** Writes the first row of each key of a part; what the table cannot hold is parted again. */
+  *#readPart(
+    file: SpillFile,
+    level: number,
+    reader: RowReader,
+    writer: RowWriter,
+    partitions: RowPartitions,
+  ): Iterable<void> {
+    this.#table.clear();
+    this.#table.forced = level >= PARTITION_LEVELS;
+    partitions.begin(Math.min(level, PARTITION_LEVELS - 1));
+    let closed = false;
+    reader.open(file);
+    while (reader.advance() > 0) {
+      const batch = reader.batch();
+      const order = (row: number): number => this.#context.arena.heap.f64[(reader.orders >>> 3) + row]!;
+      this.#keys.prepare(batch);
+      inSlices(batch, (from, to) => {
+        const slice = this.#slice(batch, from, to);
+        if (slice === null) return false;
+        let reached = 0;
+        if (!closed) {
+          reached = this.#addKeys(slice, (rows, count) =>
+            writer.write(batch, { rows, count, orders: this.#orders(rows, count, order) }),
+          );
+          closed = reached < slice.count;
+        }
+        if (closed) this.#deferAbsent(slice, reached, (position) => order(from + position), partitions);
+        return true;
+      });
+      yield;
+    }
+    file.drop();
+  }
+
+  #slice(batch: Batch, from: number, to: number): Slice | null {
+    const { arena } = this.#context;
+    const count = to - from;
+    const rows = batch.selection + from * 4;
+    const views = this.#keys.make(batch, rows, count);
+    if (views === 0) return null;
+    const hashes = arena.tryTake(count * 8);
+    const ids = arena.tryTake(count * 4);
+    const chosen = arena.tryTake(count * 4);
+    if (hashes === 0 || ids === 0 || chosen === 0) return null;
+    const slice = { batch, views, rows, count, hashes, ids, chosen };
+    this.#table.hash(slice);
+    return slice;
+  }
+
+  /** Adds keys as long as the table takes them and hands on the rows that brought new ones. Gives the position reached. */
+  #addKeys(slice: Slice, next: (rows: number, count: number) => void): number {
+    const { exports } = this.#context.kernel;
+    const known = this.#table.count;
+    const reached = this.#table.insert(slice);
+    const count = exports.splitByNew(slice.rows, 0, reached, slice.ids, known, slice.chosen, 0);
+    if (count > 0) next(slice.chosen, count);
+    return reached;
+  }
+
+  #deferAbsent(
+    slice: Slice,
+    from: number,
+    order: (position: number) => number,
+    partitions: RowPartitions = this.#deferral!.partitions,
+  ): void {
+    const { arena } = this.#context;
+    this.#table.find(slice, from);
+    const orders = arena.take(slice.count * 8);
+    const hashes = arena.take(slice.count * 8);
+    const { u32, f64 } = arena.heap;
+    let count = 0;
+    for (let position = from; position < slice.count; position++) {
+      if (u32[(slice.ids >>> 2) + position] !== KEY_ABSENT) continue;
+      u32[(slice.chosen >>> 2) + count] = u32[(slice.rows >>> 2) + position]!;
+      u32[(hashes >>> 2) + count * 2 + 1] = u32[(slice.hashes >>> 2) + position * 2 + 1]!;
+      f64[(orders >>> 3) + count++] = order(position);
+    }
+    if (count > 0) partitions.add(slice.batch, { rows: slice.chosen, count, hashes, orders });
+  }
+
+  #orders(rows: number, count: number, order: (row: number) => number): number {
+    const { arena } = this.#context;
+    const at = arena.take(count * 8);
+    const { u32, f64 } = arena.heap;
+    for (let i = 0; i < count; i++) f64[(at >>> 3) + i] = order(u32[(rows >>> 2) + i]!);
+    return at;
+  }
+
+  #makeDeferral(): Deferral {
+    const { arena, kernel, spill, input } = this.#context;
+    const codec = new RowCodec(
+      arena.heap,
+      kernel,
+      input.map(({ type }) => type),
+    );
+    return { codec, partitions: new RowPartitions(arena, codec, spill) };
+  }
+}

@@ -1,0 +1,180 @@
+// The operation `text`: edits texts step by step.
+import { type Static, Type } from 'typebox';
+import type { Heap } from '../heap.ts';
+import { CELL_BYTES_MAX } from './cells/cell-limit.ts';
+import { startCellOperator } from './cells/cell-operator.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { textEdit } from './cells/text-cells.ts';
+import type { TextStep } from './cells/text-chain.ts';
+import * as edits from './cells/text-edits.ts';
+import * as steps from './cells/text-steps.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+/** Texts of the Template that go around or out of cells. */
+const AFFIX_CHARACTERS_MAX = 65_536;
+
+const length = Type.Integer({ minimum: 0, maximum: CELL_BYTES_MAX, description: 'In characters.' });
+const affix = Type.String({ maxLength: AFFIX_CHARACTERS_MAX });
+const pad = Type.Object(
+  {
+    length,
+    char: Type.Optional(Type.String({ minLength: 1, maxLength: 2, default: ' ', description: 'One character.' })),
+  },
+  { additionalProperties: false },
+);
+
+const plainStep = Type.Enum([
+  ...(['trim', 'collapse_spaces', 'upper', 'lower', 'title', 'sentence', 'nfc', 'nfkc', 'strip_accents'] as const),
+  ...(['remove_control', 'remove_invisible', 'straighten_quotes', 'remove_tags'] as const),
+  ...(['digits_only', 'letters_only'] as const),
+]);
+
+const step = Type.Union([
+  plainStep,
+  Type.Object({ pad_left: pad }, { additionalProperties: false }),
+  Type.Object({ pad_right: pad }, { additionalProperties: false }),
+  Type.Object({ truncate: length }, { additionalProperties: false }),
+  Type.Object({ prefix: affix }, { additionalProperties: false }),
+  Type.Object({ suffix: affix }, { additionalProperties: false }),
+  Type.Object({ remove_chars: affix }, { additionalProperties: false }),
+  Type.Object({ keep_chars: affix }, { additionalProperties: false }),
+]);
+
+type Step = Static<typeof step>;
+
+export const text = defineOperation({
+  name: 'text',
+  summary: 'Edits texts by steps, one after the other. What becomes empty becomes null; null stays null.',
+  parameters: Type.Object({
+    columns: columnSet,
+    steps: Type.Array(step, {
+      minItems: 1,
+      description:
+        '`trim` (white space at both ends, no-break spaces too), `collapse_spaces` (runs of white space to one space), ' +
+        '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents`, `remove_control` ' +
+        '(line breaks and tabs too), `remove_invisible` (zero-width characters, soft hyphens), `straighten_quotes`, ' +
+        '`remove_tags`, `digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
+        '`{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
+    }),
+    into: intoParameter,
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Tidy names',
+      operation: { op: 'text', columns: 'name', steps: ['trim', 'collapse_spaces', 'title'] },
+      input: {
+        columns: ['id', 'name'],
+        rows: [
+          ['1', '  ada   LOVELACE\u00a0'],
+          ['2', null],
+          ['3', ' \t '],
+          ['4', "éric o'neil"],
+        ],
+      },
+      output: {
+        columns: ['id', 'name'],
+        rows: [
+          ['1', 'Ada Lovelace'],
+          ['2', null],
+          ['3', null],
+          ['4', "Éric O'neil"],
+        ],
+      },
+    },
+    {
+      title: 'Account numbers of ten digits',
+      operation: {
+        op: 'text',
+        columns: ['account'],
+        steps: ['digits_only', { pad_left: { length: 10, char: '0' } }],
+        into: 'iban_part',
+      },
+      input: { columns: ['account'], rows: [['12 345-6'], ['1234567890123']] },
+      output: {
+        columns: ['account', 'iban_part'],
+        rows: [
+          ['12 345-6', '0000123456'],
+          ['1234567890123', '1234567890123'],
+        ],
+      },
+    },
+    {
+      title: 'Upper case follows Unicode, not the machine',
+      operation: { op: 'text', columns: '*', steps: ['upper', { prefix: '<' }, { suffix: '>' }] },
+      input: {
+        columns: ['a', 'b'],
+        rows: [
+          ['straße', 'iı'],
+          ['σίγμας', 'ǆ漢字'],
+        ],
+      },
+      output: {
+        columns: ['a', 'b'],
+        rows: [
+          ['<STRASSE>', '<II>'],
+          ['<ΣΊΓΜΑΣ>', '<Ǆ漢字>'],
+        ],
+      },
+    },
+  ],
+  effect({ columns, steps, into }, scope) {
+    for (const [index, step] of steps.entries()) {
+      const character = typeof step === 'string' ? undefined : padOf(step)?.char;
+      if (character !== undefined && edits.characterCount(character) !== 1)
+        scope.problem(`/steps/${index}`, 'ONE_CHARACTER', '"char" is one character, such as "0".');
+    }
+    return { targets: cellTargets(scope, { columns, into, takes: ['text'], makes: null }), steps };
+  },
+  start(plan, context) {
+    const { heap } = context.arena;
+    const edit = textEdit(
+      context,
+      plan.steps.map((step) => textStep(heap, step)),
+    );
+    return startCellOperator(
+      context,
+      plan.targets,
+      plan.targets.map(() => edit),
+    );
+  },
+});
+
+function textStep(heap: Heap, step: Step): TextStep {
+  if (typeof step === 'string') return plainTextStep(heap, step);
+  if ('pad_left' in step) return steps.padStep(heap, step.pad_left.length, step.pad_left.char ?? ' ', 'left');
+  if ('pad_right' in step) return steps.padStep(heap, step.pad_right.length, step.pad_right.char ?? ' ', 'right');
+  if ('truncate' in step) return steps.truncateStep(step.truncate);
+  if ('prefix' in step) return steps.aroundStep(heap, step.prefix, '');
+  if ('suffix' in step) return steps.aroundStep(heap, '', step.suffix);
+  if ('remove_chars' in step) return steps.characterStep(heap, step.remove_chars, 'remove');
+  return steps.characterStep(heap, step.keep_chars, 'keep');
+}
+
+function plainTextStep(heap: Heap, step: Static<typeof plainStep>): TextStep {
+  const made: Readonly<Record<typeof step, () => TextStep>> = {
+    trim: () => steps.trimStep(),
+    collapse_spaces: () => steps.collapseStep(),
+    upper: () => steps.caseStep(heap, 'upper'),
+    lower: () => steps.caseStep(heap, 'lower'),
+    title: () => steps.capitaliseStep('word'),
+    sentence: () => steps.capitaliseStep('sentence'),
+    nfc: () => steps.stringStep(heap, 'not_ascii', (text) => text.normalize('NFC')),
+    nfkc: () => steps.stringStep(heap, 'not_ascii', (text) => text.normalize('NFKC')),
+    strip_accents: () => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
+    remove_control: () => steps.controlStep(heap),
+    remove_invisible: () => steps.stringStep(heap, 'not_ascii', edits.removeInvisibles),
+    straighten_quotes: () => steps.stringStep(heap, 'not_ascii', edits.straightenQuotes),
+    remove_tags: () => steps.stringStep(heap, 'less_than', edits.removeTags),
+    digits_only: () => steps.digitStep(heap),
+    letters_only: () => steps.letterStep(heap),
+  };
+  return made[step]();
+}
+
+function padOf(step: Exclude<Step, string>): { char?: string } | undefined {
+  if ('pad_left' in step) return step.pad_left;
+  return 'pad_right' in step ? step.pad_right : undefined;
+}

@@ -1,0 +1,193 @@
+// Rows of any columns as records in memory and back (the layout is told in kernel/assembly/rows.ts). A decimal column is
+// followed by a hidden text column for the values beyond 64 bits.
+import { Batch, type ColumnData, META_BIG, VIEW_BYTES } from '../batch.ts';
+import type { Heap } from '../heap.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { ColumnType } from '../schema.ts';
+
+/** Bytes of a column's description: kind, address, address of meta. */
+const DESCRIPTION_BYTES = 12;
+const KIND_VIEWS = 0;
+const KIND_TYPED = 1;
+
+type Big = { readonly unscaled: bigint; readonly scale: number };
+
+/** Columns into which records are read: room for `rowsMax` rows. */
+export interface RowTarget {
+  readonly description: number;
+  readonly columns: readonly Readonly<{ at: number; meta: number; bigAt: number }>[];
+  readonly rowsMax: number;
+  /** f64 per row. */
+  readonly orders: number;
+  readonly sources: number;
+}
+
+export class RowCodec {
+  readonly #heap: Heap;
+  readonly #kernel: Kernel;
+  readonly #types: readonly ColumnType[];
+  readonly #width: number;
+  readonly #description: number;
+  readonly #reached: number;
+
+  constructor(heap: Heap, kernel: Kernel, types: readonly ColumnType[]) {
+    this.#heap = heap;
+    this.#kernel = kernel;
+    this.#types = types;
+    this.#width = types.length + types.filter((type) => type === 'decimal').length;
+    this.#description = heap.allocate(this.#width * DESCRIPTION_BYTES);
+    this.#reached = heap.allocate(8);
+  }
+
+  /** Makes views of all text columns: before rows of the batch are encoded, and before a mark is set in the arena. */
+  prepare(batch: Batch): void {
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+  }
+
+  /**
+   * Writes rows (u32 physical rows, positions `from` to `count`) with their orders (f64 by position) to [next, limit).
+   * Gives the end of what was written and the position reached: what did not fit is left for another call.
+   */
+  encode(
+    batch: Batch,
+    list: { readonly rows: number; readonly from: number; readonly count: number; readonly orders: number },
+    next: number,
+    limit: number,
+  ): { next: number; reached: number } {
+    const mark = batch.arena.next;
+    this.#describe(batch);
+    const { sourceRows } = batch;
+    const [sources, sourceFirst] = 'at' in sourceRows ? [sourceRows.at, 0] : [0, sourceRows.first];
+    const end = this.#kernel.exports.encodeRows(
+      this.#description,
+      this.#width,
+      list.rows,
+      list.from,
+      list.count,
+      list.orders,
+      sources,
+      sourceFirst,
+      next,
+      limit,
+      this.#reached,
+    );
+    batch.arena.release(mark);
+    return { next: end >>> 0, reached: this.#heap.u32[this.#reached >>> 2]! };
+  }
+
+  /** Room to read rows into. */
+  target(rowsMax: number): RowTarget {
+    const heap = this.#heap;
+    const columns = this.#types.map((type) => ({
+      at: heap.allocate(rowsMax * VIEW_BYTES),
+      meta: isTyped(type) ? heap.allocate(rowsMax) : 0,
+      bigAt: type === 'decimal' ? heap.allocate(rowsMax * VIEW_BYTES) : 0,
+    }));
+    const description = heap.allocate(this.#width * DESCRIPTION_BYTES);
+    let at = description >>> 2;
+    for (const [index, { at: address, meta, bigAt }] of columns.entries()) {
+      heap.u32.set([isTyped(this.#types[index]!) ? KIND_TYPED : KIND_VIEWS, address, meta], at);
+      at += 3;
+      if (bigAt === 0) continue;
+      heap.u32.set([KIND_VIEWS, bigAt, 0], at);
+      at += 3;
+    }
+    return { description, columns, rowsMax, orders: heap.allocate(rowsMax * 8), sources: heap.allocate(rowsMax * 8) };
+  }
+
+  /** Reads complete records of [from, end); text cells point into them. */
+  decode(target: RowTarget, from: number, end: number): { rows: number; reached: number } {
+    const rows = this.#kernel.exports.decodeRows(
+      target.description,
+      this.#width,
+      from,
+      end,
+      target.rowsMax,
+      target.orders,
+      target.sources,
+      this.#reached,
+    );
+    return { rows, reached: this.#heap.u32[this.#reached >>> 2]! };
+  }
+
+  /** The columns of a target as those of a batch of `rows` rows. */
+  columns(target: RowTarget, rows: number): ColumnData[] {
+    return target.columns.map(({ at, meta, bigAt }, index) => {
+      const type = this.#types[index]!;
+      if (type === 'text' || type === 'json') return { kind: 'views', at };
+      const big = bigAt === 0 ? null : this.#bigValues(bigAt, meta, rows);
+      return { kind: 'typed', type, at, meta, big };
+    });
+  }
+
+  #describe(batch: Batch): void {
+    const heap = this.#heap;
+    let at = this.#description >>> 2;
+    for (const [index, type] of this.#types.entries()) {
+      const column = batch.columns[index]!;
+      if (column.kind === 'raw') throw new Error('prepare makes views of text columns');
+      const meta = column.kind === 'typed' ? column.meta : 0;
+      heap.u32.set([column.kind === 'typed' ? KIND_TYPED : KIND_VIEWS, column.at, meta], at);
+      at += 3;
+      if (type !== 'decimal') continue;
+      const big = bigViews(batch, column.kind === 'typed' ? column.big : null);
+      heap.u32.set([KIND_VIEWS, big, 0], at);
+      at += 3;
+    }
+  }
+
+  #bigValues(bigAt: number, meta: number, rows: number): Map<number, Big> | null {
+    let big: Map<number, Big> | null = null;
+    const { u8, u32 } = this.#heap;
+    for (let row = 0; row < rows; row++) {
+      if (u8[meta + row] !== META_BIG) continue;
+      const view = (bigAt + row * VIEW_BYTES) >>> 2;
+      const text = Buffer.from(u8.buffer, u32[view]!, u32[view + 1]!).toString('latin1');
+      const [unscaled, scale] = text.split('e');
+      big ??= new Map();
+      big.set(row, { unscaled: BigInt(unscaled!), scale: Number(scale) });
+    }
+    return big;
+  }
+}
+
+function isTyped(type: ColumnType): boolean {
+  return type !== 'text' && type !== 'json';
+}
+
+/** The values beyond 64 bits as text, null in all other rows. */
+function bigViews(batch: Batch, big: ReadonlyMap<number, Big> | null): number {
+  const { arena } = batch;
+  const at = arena.take(batch.rows * VIEW_BYTES);
+  arena.heap.u8.fill(0, at, at + batch.rows * VIEW_BYTES);
+  for (const [row, { unscaled, scale }] of big ?? []) {
+    const text = `${unscaled}e${scale}`;
+    if (arena.freeBytes < text.length * 3) arena.enlarge(text.length * 3);
+    const start = arena.next;
+    const bytes = arena.write(text);
+    arena.heap.u32.set([start, bytes], (at + row * VIEW_BYTES) >>> 2);
+  }
+  return at;
+}
+
+/** A batch over rows that were read back. Valid until the target is read into again. */
+export function targetBatch(batch: {
+  readonly arena: Batch['arena'];
+  readonly columns: readonly ColumnData[];
+  readonly rows: number;
+  readonly selection: number;
+  readonly sources: number;
+}): Batch {
+  return new Batch({
+    arena: batch.arena,
+    rows: batch.rows,
+    selection: batch.selection,
+    live: batch.rows,
+    columns: batch.columns,
+    raw: null,
+    sourceRows: { at: batch.sources },
+    materialise: () => {
+      throw new Error('rows that were read back have no raw columns');
+    },
+  });
+}
