@@ -1,5 +1,6 @@
 // The ledger's files: synced, atomic batches in a LevelDB folder that one process owns. It does not know what is counted.
-// States: sound → unsettled (a write failed and may or may not be on the disk) → sound (reopened, the write undone).
+// States: sound → failed (LevelDB takes no more writes; what failed is not seen by readers) → reopening (it may come to
+// light, so nobody reads or writes before it is undone) → sound.
 import { ClassicLevel } from 'classic-level';
 
 /** A process that already owns the folder, or one that was started twice. The message names the folder. */
@@ -18,7 +19,10 @@ export type LedgerWrites = ReadonlyMap<string, string | null>;
 
 export class LedgerStore {
   #level: ClassicLevel<string, string>;
-  #unsettled: LedgerWrites | null = null;
+  /** What undoes the write that failed; null = sound. */
+  #undo: LedgerWrites | null = null;
+  #reopening = false;
+  #settling: Promise<void> | null = null;
 
   /** Opens or makes the folder. Rejects with DirectoryInUseError when a process has it, else with the file system's error. */
   static async open(directory: string): Promise<LedgerStore> {
@@ -38,46 +42,65 @@ export class LedgerStore {
   }
 
   async get(key: string): Promise<string | undefined> {
+    await this.#readable();
     return this.#level.get(key);
   }
 
   async getMany(keys: readonly string[]): Promise<(string | undefined)[]> {
-    return keys.length === 0 ? [] : this.#level.getMany([...keys]);
+    if (keys.length === 0) return [];
+    await this.#readable();
+    return this.#level.getMany([...keys]);
   }
 
   /** At most `max` keys and values with `from` <= key < `to`, in order. */
   async range(from: string, to: string, max: number): Promise<[string, string][]> {
+    await this.#readable();
     return this.#level.iterator({ gte: from, lt: to, limit: max }).all();
   }
 
   /**
    * Writes all or nothing, on the disk before it resolves. When it rejects, `undo` is written before anything else is:
    * LevelDB takes no write after a failed one until it is reopened, and the failed one may still come to light then.
+   * One call at a time.
    */
   async writeSynced(writes: LedgerWrites, undo: LedgerWrites): Promise<void> {
-    if (this.#unsettled !== null) await this.#settle(this.#unsettled);
+    await this.#settle();
     try {
       await this.#batch(writes, true);
     } catch (fault) {
-      this.#unsettled = undo;
+      this.#undo = undo;
       throw fault;
     }
   }
 
-  /** For what may be lost in a crash: removal of what nobody asks for any more. */
+  /** For what may be lost in a crash: removal of what nobody asks for any more. Left out after a failed write. */
   async write(writes: LedgerWrites): Promise<void> {
-    if (this.#unsettled === null) await this.#batch(writes, false);
+    if (this.#undo === null) await this.#batch(writes, false);
   }
 
   close(): Promise<void> {
     return this.#level.close();
   }
 
-  async #settle(undo: LedgerWrites): Promise<void> {
+  async #readable(): Promise<void> {
+    if (this.#reopening) await this.#settle();
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#undo === null) return;
+    this.#settling ??= this.#reopen(this.#undo).finally(() => {
+      this.#settling = null;
+    });
+    await this.#settling;
+  }
+
+  async #reopen(undo: LedgerWrites): Promise<void> {
+    this.#reopening = true;
     await this.#level.close();
     await this.#level.open();
     await this.#batch(undo, true);
-    this.#unsettled = null;
+    this.#undo = null;
+    this.#reopening = false;
   }
 
   #batch(writes: LedgerWrites, sync: boolean): Promise<void> {
