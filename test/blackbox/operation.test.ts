@@ -1,0 +1,210 @@
+// How the node is operated: drain, budget, disk floor, flags, and refused clients that go on sending.
+import { once } from 'node:events';
+import net from 'node:net';
+import t from 'tap';
+import { type CatalogDescription, PICK, plan } from './catalog-folder.ts';
+import { Client, pause, rawExchange, until } from './client.ts';
+import { expectError, expectNew, expectReplay, expectRun } from './expect.ts';
+import { file, form } from './multipart.ts';
+import { checkLogs, type Flags, Service, startService } from './service.ts';
+import { SLOW, slowUpload } from './slow-run.ts';
+
+const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
+const templates = { pick: PICK, slow: SLOW };
+const catalog: CatalogDescription = {
+  plans: {
+    single: plan({ runs_in_flight_max: 1 }),
+    none: plan({ runs_per_period: 0 }),
+    small: plan({ upload_bytes_max: 50_000 }),
+  },
+  accounts: {
+    acme: { templates },
+    single: { plan: 'single', templates },
+    none: { plan: 'none', templates },
+    small: { plan: 'small', templates },
+  },
+};
+
+t.test('drain: readiness goes, uploads and reading go on, new Runs get 503, what remains is interrupted', async (t) => {
+  const service = await startService(t, catalog, { 'drain-ms': 2500 });
+  const client = service.client();
+  const done = await client.upload('pick', [file(CSV)], { key: 'before' });
+  const finishing = client.hold('pick', [file(CSV)], 200);
+  const hanging = service.client('single').hold('pick', [file(CSV)], 200);
+  const slow = client.upload('slow', slowUpload(200_000), { key: 'interrupted' });
+  const joined = pause(150).then(() => client.upload('slow', slowUpload(200_000), { key: 'interrupted' }));
+  await pause(700);
+  service.signal('SIGTERM');
+  const ready = await until(
+    () => client.get('/readyz'),
+    ({ status }) => status === 503,
+  );
+  t.equal(ready.status, 503);
+  t.equal((await client.get('/livez')).status, 200);
+  expectError(t, await client.upload('pick', [file(CSV)]), 503, 'SERVER_BUSY');
+  expectError(t, await client.upload('pick', [file('')]), 503, 'SERVER_BUSY');
+  expectError(t, await service.client('single').upload('pick', [file(CSV)]), 429, 'CONCURRENCY_LIMIT_REACHED');
+  expectError(t, await service.client('none').upload('pick', [file(CSV)]), 402, 'EXPORT_LIMIT_REACHED');
+  expectReplay(t, await client.upload('pick', [file(CSV)], { key: 'before' }), done);
+  t.equal((await client.get('/api/v1/templates')).status, 200);
+  t.equal((await client.get(`/api/v1/runs/${done.run.id}/output`)).status, 200);
+  expectNew(t, await finishing.finish());
+  expectError(t, await hanging.answer, 503, 'SERVER_BUSY');
+  const interrupted = await slow;
+  expectRun(t, interrupted, 201, 'failed');
+  t.equal(interrupted.run.error?.code, 'RUN_INTERRUPTED');
+  const other = await joined;
+  t.strictSame([other.status, other.run.id, other.run.error?.code], [200, interrupted.run.id, 'RUN_INTERRUPTED']);
+  await checkLogs(t, service, [service.catalog.key('acme')]);
+});
+
+t.test('SIGTERM with nothing to do ends at once with status 0', async (t) => {
+  const service = await startService(t, catalog, { 'drain-ms': 25_000 });
+  expectNew(t, await service.client().upload('pick', [file(CSV)]));
+  service.signal('SIGTERM');
+  t.equal(await Promise.race([service.exited(), pause(10_000).then(() => 'still there')]), 0);
+});
+
+t.test('below the floor of free disk: create_run 503, not ready, reading goes on', async (t) => {
+  const service = await startService(t, catalog, { 'disk-floor': '900000GiB' });
+  const client = service.client();
+  expectError(t, await client.upload('pick', [file(CSV)]), 503, 'SERVER_BUSY');
+  expectError(t, await service.client('none').upload('pick', [file(CSV)]), 402, 'EXPORT_LIMIT_REACHED');
+  t.equal((await client.get('/readyz')).status, 503);
+  t.equal((await client.get('/livez')).status, 200);
+  t.equal((await client.get('/api/v1/templates')).status, 200);
+});
+
+t.test('the memory budget: 503 when the reservation does not fit, replays pass, all of it comes back', async (t) => {
+  const service = await startService(t, catalog, { 'memory-budget': '256MiB' });
+  const client = service.client();
+  const first = await client.upload('pick', [file(CSV)], { key: 'budget' });
+  expectNew(t, first);
+  const held = Array.from({ length: 600 }, () => client.hold('pick', [file(CSV)], 200));
+  for (const one of held) one.answer.catch(() => {});
+  const refused = held.map(async (one) => ({ one, answer: await one.answer }));
+  const { answer } = await Promise.any(
+    refused.map(async (each) => ((await each).answer.status === 503 ? each : Promise.reject())),
+  );
+  expectError(t, answer, 503, 'SERVER_BUSY');
+  await pause(200);
+  expectError(t, await client.upload('pick', [file(CSV)]), 503, 'SERVER_BUSY');
+  expectError(t, await service.client('none').upload('pick', [file(CSV)]), 402, 'EXPORT_LIMIT_REACHED');
+  expectReplay(t, await client.upload('pick', [file(CSV)], { key: 'budget' }), first);
+  for (const one of held) one.vanish();
+  const next = await until(
+    () => client.upload('pick', [file(CSV)]),
+    ({ status }) => status === 201,
+  );
+  expectNew(t, next);
+});
+
+t.test('a refused client that goes on sending gets its answer and no reset', async (t) => {
+  const service = await startService(t, catalog);
+  const client = service.client();
+  const length = 12_000_000;
+  const type = form([]).contentType;
+  const cases: [string, string, string, string][] = [
+    ['acme', 'pick', 'Authorization: Bearer nobody', '401'],
+    ['acme', 'unknown', `Authorization: Bearer ${client.key}`, '404'],
+    ['small', 'pick', `Authorization: Bearer ${service.client('small').key}`, '413'],
+    ['none', 'pick', `Authorization: Bearer ${service.client('none').key}`, '402'],
+    ['acme', 'pick', `Authorization: Bearer ${client.key}\r\nIdempotency-Key: `, '422'],
+  ];
+  for (const [, template, header, status] of cases) {
+    let answeredAt = -1;
+    const head = `POST /api/v1/templates/${template}/runs HTTP/1.1\r\nHost: x\r\n${header}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
+    let sent = 0;
+    const sending = rawExchange(
+      service.port,
+      (socket) => {
+        socket.write(head);
+        const piece = Buffer.alloc(400_000, 'x');
+        socket.once('data', () => {
+          answeredAt = sent;
+        });
+        const more = (): void => {
+          if (sent >= length) {
+            setTimeout(() => socket.end(), 200);
+            return;
+          }
+          sent += piece.length;
+          socket.write(piece, () => setTimeout(more, 10));
+        };
+        more();
+      },
+      () => false,
+    );
+    const { text, error } = await sending;
+    t.match(text, new RegExp(`^HTTP/1.1 ${status} `), `${status} is answered`);
+    t.equal(error, null, 'no reset');
+    t.ok(sent >= length, 'everything that was sent is taken');
+    t.ok(answeredAt >= 0 && answeredAt < length, 'the answer came while it was sending');
+  }
+  expectNew(t, await client.upload('pick', [file(CSV)]));
+});
+
+t.test('--ops-port: health and metrics apart from the API', async (t) => {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  await once(server, 'close');
+  const service = await startService(t, catalog, { 'ops-port': port });
+  const operator = new Client(port);
+  for (const path of ['/livez', '/readyz', '/metrics']) {
+    t.equal((await operator.get(path)).status, 200);
+    expectError(t, await service.client().get(path), 404, 'NOT_FOUND');
+  }
+  t.equal((await new Client(port, service.client().key).get('/api/v1/templates')).status, 404);
+});
+
+t.test('a second process on the same data folder exits 2 and names it; the first goes on', async (t) => {
+  const service = await startService(t, catalog);
+  const second = service.beside();
+  const [status, output] = await finish(second);
+  t.equal(status, 2);
+  t.ok(output.includes(service.dataFolder), 'names the folder');
+  expectNew(t, await service.client().upload('pick', [file(CSV)]));
+});
+
+for (const [what, flags] of Object.entries<Flags>({
+  'a budget below one reservation': { 'memory-budget': 1000 },
+  'a public host without a base URL': { host: '0.0.0.0' },
+  'an unknown flag': { 'no-such-flag': 1 },
+  'a number that is none': { 'wait-ms': 'soon' },
+})) {
+  t.test(`${what} is refused at start`, async (t) => {
+    const service = new Service(catalog, flags);
+    t.teardown(() => service.remove());
+    await t.rejects(service.start(), /did not start/);
+    t.not(await service.exited(), 0);
+  });
+}
+
+t.test('a broken catalog is refused at start and its problems are named', async (t) => {
+  const service = new Service(catalog);
+  t.teardown(() => service.remove());
+  service.catalog.write('templates/acme/pick.json', '{"format": 1');
+  await t.rejects(service.start(), /did not start[\s\S]*pick\.json/);
+});
+
+t.test('flags are also environment variables', async (t) => {
+  const service = new Service(catalog, {}, { TEMPLATE_RUN_BASE_URL: 'https://env.example.test' });
+  t.teardown(() => service.remove());
+  await service.start();
+  const { run } = await service.client().upload('pick', [file(CSV)]);
+  t.match(run.output?.download_url, /^https:\/\/env\.example\.test\/api\/v1\/runs\//);
+});
+
+async function finish(child: ReturnType<Service['beside']>): Promise<[number | null, string]> {
+  let output = '';
+  child.stdout.on('data', (text) => {
+    output += text;
+  });
+  child.stderr.on('data', (text) => {
+    output += text;
+  });
+  const [status] = (await once(child, 'close')) as [number | null];
+  return [status, output];
+}

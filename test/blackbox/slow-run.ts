@@ -1,0 +1,20 @@
+// Runs that last for seconds by honest work alone: many steps over accented text, and a parameter behind the file, so
+// that the work begins anew when the last byte has come.
+
+import { step, template } from './catalog-folder.ts';
+import { CANARY, field, file, type Part } from './multipart.ts';
+
+const STEPS = ['nfkc', 'title', { prefix: '\u00c9' }, 'strip_accents', 'lower', { prefix: '\u00e9' }, { truncate: 40 }];
+
+/** Needs the columns `n` and `text`. */
+export const SLOW = template(
+  Array.from({ length: 30 }, () => step('text', { columns: ['text'], steps: STEPS })),
+  { name: 'Slow' },
+);
+
+/** An upload for SLOW; `tail` is appended to the file. */
+export function slowUpload(rows: number, tail = ''): Part[] {
+  const row = (index: number): string => `${index},\u00c9t\u00e9 \u00e0 la ${CANARY} \u00f1and\u00fa ${index}\n`;
+  const text = `n,text\n${Array.from({ length: rows }, (_, index) => row(index)).join('')}${tail}`;
+  return [file(text), field('delimiter', ',')];
+}

@@ -1,0 +1,210 @@
+// What happens behind the wait: 202 and polling, failures found late, the running time, clients that vanish or are slow.
+import t, { type Test } from 'tap';
+import { type CatalogDescription, PICK, plan } from './catalog-folder.ts';
+import { type Answer, type Client, pause, until } from './client.ts';
+import { expectError, expectNew, expectReplay, expectRetryAfter, expectRun } from './expect.ts';
+import { file } from './multipart.ts';
+import { checkLogs, startService } from './service.ts';
+import { SLOW, slowUpload } from './slow-run.ts';
+
+const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
+const WAIT = 250;
+const ROWS = 12_000;
+const templates = { slow: SLOW, pick: PICK };
+const catalog: CatalogDescription = {
+  plans: {
+    single: plan({ runs_in_flight_max: 1 }),
+    once: plan({ runs_per_period: 1 }),
+    rows: plan({ rows_max: ROWS }),
+  },
+  accounts: {
+    acme: { templates },
+    other: { templates },
+    single: { plan: 'single', templates },
+    once: { plan: 'once', templates },
+    rows: { plan: 'rows', templates },
+  },
+};
+const service = await startService(t, catalog, { 'wait-ms': WAIT });
+const acme = service.client();
+const SLOW_PARTS = slowUpload(ROWS);
+
+const read = (client: Client, answer: Answer): Promise<Answer> => client.get(`/api/v1/runs/${answer.run.id}`);
+const ended = (client: Client, answer: Answer): Promise<Answer> =>
+  until(
+    () => read(client, answer),
+    ({ run }) => run.status !== 'running',
+    20_000,
+  );
+
+/** A Run that is still at work. Without one the case says nothing, so it fails. */
+async function startSlow(t: Test, client: Client, key?: string): Promise<Answer> {
+  const answer = await client.upload('slow', SLOW_PARTS, key === undefined ? {} : { key });
+  expectRun(t, answer, 202, 'running');
+  return answer;
+}
+
+t.test('202 with Location and Retry-After, then GET until it is done', async (t) => {
+  const answer = await startSlow(t, acme);
+  t.equal(answer.headers['retry-after'], '1', 'one second at first');
+  t.equal(answer.headers['idempotent-replayed'], undefined);
+  t.match(answer.run, { template_id: 'slow', truncated: false });
+  const location = String(answer.headers.location);
+  const running = await acme.get(location);
+  expectRun(t, running, 200, 'running');
+  const output = await acme.get(`${location}/output`);
+  expectError(t, output, 404, 'RUN_NOT_FOUND');
+  expectRetryAfter(t, output);
+  const unknown = await acme.get(`/api/v1/runs/run_${'a'.repeat(26)}`);
+  expectError(t, await service.client('other').get(location), 404, 'RUN_NOT_FOUND');
+  t.equal((await service.client('other').get(location)).json['message'], unknown.json['message']);
+  const done = await ended(acme, answer);
+  expectRun(t, done, 200, 'succeeded');
+  t.equal(done.run.rows_written, ROWS);
+  t.equal(done.run.created_at, answer.run.created_at);
+  t.equal((await acme.get(`${location}/output`)).body.length, done.run.output?.size_bytes);
+});
+
+t.test('a repeat of a running Run: 202 as a replay, 200 when it is done; one charge, no slot', async (t) => {
+  const client = service.client('once');
+  const answer = await startSlow(t, client, 'running');
+  const again = await client.upload('slow', SLOW_PARTS, { key: 'running' });
+  expectReplay(t, again, answer, 202);
+  expectRun(t, again, 202, 'running');
+  const refused = await client.upload('pick', [file(CSV)]);
+  expectError(t, refused, 402, 'EXPORT_LIMIT_REACHED');
+  t.match(refused.json, { quota: { used: 1, limit: 1 } });
+  expectError(t, await client.upload('pick', [file(CSV)], { key: 'running' }), 409, 'IDEMPOTENCY_KEY_REUSED');
+  const other = await client.upload('slow', slowUpload(10), { key: 'running' });
+  expectError(t, other, 409, 'IDEMPOTENCY_KEY_REUSED');
+  await ended(client, answer);
+  expectReplay(t, await client.upload('slow', SLOW_PARTS, { key: 'running' }), answer);
+});
+
+t.test('a running Run holds its slot after the 202, and gives it back', async (t) => {
+  const client = service.client('single');
+  const answer = await startSlow(t, client);
+  expectError(t, await client.upload('pick', [file(CSV)]), 429, 'CONCURRENCY_LIMIT_REACHED');
+  await ended(client, answer);
+  expectNew(t, await client.upload('pick', [file(CSV)]));
+});
+
+for (const [what, account, rows, tail, status, code] of [
+  ['a row too many', 'rows', ROWS + 1, '', 413, 'ROW_LIMIT_EXCEEDED'],
+  ['an unterminated quote', 'acme', ROWS, '1,"open\n', 400, 'MALFORMED_FILE'],
+] as const) {
+  t.test(`${what} found after the 202: the Run ends failed with ${code} and is replayed`, async (t) => {
+    const client = service.client(account);
+    const parts = slowUpload(rows, tail);
+    const answer = await client.upload('slow', parts, { key: `late-${code}` });
+    if (answer.status !== 202) return expectError(t, answer, status, code);
+    const done = await ended(client, answer);
+    expectRun(t, done, 200, 'failed');
+    t.equal(done.run.error?.code, code);
+    expectError(t, await client.get(`/api/v1/runs/${answer.run.id}/output`), 404, 'RUN_NOT_FOUND');
+    expectReplay(t, await client.upload('slow', parts, { key: `late-${code}` }), answer);
+  });
+}
+
+t.test('the wait counts from the last byte, created_at too', async (t) => {
+  const held = acme.hold('pick', [file(CSV)], -20);
+  await pause(WAIT * 4);
+  const finished = Date.now();
+  const answer = await held.finish();
+  expectNew(t, answer);
+  t.ok(Date.parse(answer.run.created_at) >= finished - 50, 'created when its body was complete');
+});
+
+t.test(
+  'a repeat that waits for a first that goes on uploading: 503 after the wait, the first is not disturbed',
+  async (t) => {
+    const first = acme.hold('pick', [file(CSV)], 200, { key: 'joined' });
+    await pause(100);
+    const joined = await acme.upload('pick', [file(CSV)], { key: 'joined' });
+    expectError(t, joined, 503, 'SERVER_BUSY');
+    const made = await first.finish();
+    expectNew(t, made);
+    expectReplay(t, await acme.upload('pick', [file(CSV)], { key: 'joined' }), made);
+  },
+);
+
+t.test('a client without a key that vanishes in the wait: its Run is cancelled, its slot is back', async (t) => {
+  const client = service.client('single');
+  const held = client.hold('slow', SLOW_PARTS, -1);
+  held.answer.catch(() => {});
+  await pause(300);
+  void held.finish().catch(() => {});
+  await pause(100);
+  held.vanish();
+  const next = await until(
+    () => client.upload('pick', [file(CSV)]),
+    ({ status }) => status === 201,
+  );
+  expectNew(t, next);
+});
+
+t.test('a client with a key that vanishes in the wait: its Run goes on and is replayed', async (t) => {
+  const held = acme.hold('slow', SLOW_PARTS, -1, { key: 'comes-back' });
+  held.answer.catch(() => {});
+  void held.finish().catch(() => {});
+  await pause(200);
+  held.vanish();
+  await pause(100);
+  const again = await acme.upload('slow', SLOW_PARTS, { key: 'comes-back' });
+  t.ok([200, 202].includes(again.status), `replays: ${again.status}`);
+  t.equal(again.headers['idempotent-replayed'], 'true');
+  expectRun(t, await ended(acme, again), 200, 'succeeded');
+});
+
+t.test('a body that is not complete in --upload-timeout-ms is cut, its slot is back', async (t) => {
+  const brief = await startService(t, catalog, { 'upload-timeout-ms': 700 });
+  const client = brief.client('single');
+  const held = client.hold('pick', [file(CSV)], 200);
+  const trickle = setInterval(() => held.send(Buffer.from('x')), 100);
+  const answer = await held.answer.catch(() => null);
+  clearInterval(trickle);
+  if (answer !== null) expectError(t, answer, 400, 'MALFORMED_FILE');
+  expectNew(
+    t,
+    await until(
+      () => client.upload('pick', [file(CSV)]),
+      ({ status }) => status === 201,
+    ),
+  );
+});
+
+t.test(
+  'RUN_TIMEOUT while the POST waits: 201 failed, not charged, the next equal request makes a new Run',
+  async (t) => {
+    const strict = await startService(t, catalog, { 'run-timeout-ms': 300 });
+    const client = strict.client('once');
+    const answer = await client.upload('slow', SLOW_PARTS, { key: 'late' });
+    expectRun(t, answer, 201, 'failed');
+    t.equal(answer.run.error?.code, 'RUN_TIMEOUT');
+    const lasted = Date.parse(String(answer.run.completed_at)) - Date.parse(answer.run.created_at);
+    t.ok(lasted >= 290, `ran for its time: ${lasted} ms`);
+    expectRun(t, await read(client, answer), 200, 'failed');
+    expectError(t, await client.get(`/api/v1/runs/${answer.run.id}/output`), 404, 'RUN_NOT_FOUND');
+    const again = await client.upload('slow', SLOW_PARTS, { key: 'late' });
+    expectNew(t, again, answer);
+    t.equal(again.run.error?.code, 'RUN_TIMEOUT');
+    expectError(t, await client.upload('slow', slowUpload(1), { key: 'late' }), 409, 'IDEMPOTENCY_KEY_REUSED');
+    expectNew(t, await client.upload('pick', [file(CSV)]));
+    expectError(t, await client.upload('slow', SLOW_PARTS, { key: 'late' }), 402, 'EXPORT_LIMIT_REACHED');
+  },
+);
+
+t.test('RUN_TIMEOUT after the 202: the Run ends failed', async (t) => {
+  const strict = await startService(t, catalog, { 'run-timeout-ms': 500, 'wait-ms': 100 });
+  const client = strict.client();
+  const answer = await startSlow(t, client, 'late');
+  const done = await ended(client, answer);
+  expectRun(t, done, 200, 'failed');
+  t.equal(done.run.error?.code, 'RUN_TIMEOUT');
+  const again = await client.upload('slow', SLOW_PARTS, { key: 'late' });
+  t.equal(again.status, 202, 'starts anew');
+  t.not(again.run.id, answer.run.id);
+  t.equal(again.headers['idempotent-replayed'], undefined);
+});
+
+t.test('logs', (t) => checkLogs(t, service, [service.catalog.key('acme')]));
