@@ -1,4 +1,5 @@
 // Settings of an output with their defaults, and a sink that keeps what it gets, for tests of the writers.
+import { Failed, type Failure } from '../../workers/failure.ts';
 import type { OutputSink } from '../../workers/output/writer.ts';
 import type { CsvOutput, JsonOutput, OutputFormat, TemplateOutput } from '../../workers/template/template.ts';
 
@@ -70,4 +71,15 @@ export function keepingSink(): KeepingSink {
     bytes: () => Buffer.concat(pieces),
     text: () => Buffer.concat(pieces).toString(),
   };
+}
+
+/** What a piece of work failed with, null when it went well. */
+export function failureOf(work: () => unknown): Failure | null {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Failed) return error.failure;
+    throw error;
+  }
+  return null;
 }

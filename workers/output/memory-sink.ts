@@ -1,0 +1,48 @@
+// Keeps an output in memory: small outputs of Runs until they go on in a file (file-sink.ts), outputs of template tests.
+import { Failed } from '../failure.ts';
+import type { OutputSink } from './writer.ts';
+
+/** First size of the kept bytes; it doubles as they grow. */
+const CAPACITY_BYTES_FIRST = 4096;
+
+export class MemorySink implements OutputSink {
+  #kept: Uint8Array = new Uint8Array(0);
+  #sizeBytes = 0;
+  readonly #bytesMax: number;
+
+  /** @param bytesMax more than this is Failed (RUN_RESOURCE_LIMIT) */
+  constructor(bytesMax: number = Number.POSITIVE_INFINITY) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    const size = this.#sizeBytes + bytes.length;
+    if (size > this.#bytesMax) throw outputTooLarge();
+    if (size > this.#kept.length) {
+      const grown = new Uint8Array(Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_FIRST));
+      grown.set(this.#kept.subarray(0, this.#sizeBytes));
+      this.#kept = grown;
+    }
+    this.#kept.set(bytes, this.#sizeBytes);
+    this.#sizeBytes = size;
+  }
+
+  /** A copy of just the bytes written, in a buffer of its own: it can be transferred to another thread. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#kept.slice(0, this.#sizeBytes) as Uint8Array<ArrayBuffer>;
+  }
+
+  clear(): void {
+    this.#kept = new Uint8Array(0);
+    this.#sizeBytes = 0;
+  }
+}
+
+/** RUN_RESOURCE_LIMIT: the plan's `output_bytes_max`. */
+export function outputTooLarge(): Failed {
+  return new Failed('RUN_RESOURCE_LIMIT', "The output is larger than the plan's ceiling for outputs.");
+}
