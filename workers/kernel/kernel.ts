@@ -1,6 +1,7 @@
 // Loads the compiled kernels: one module per process, one instance (with its own memory) per Run at work.
 import { readFileSync } from 'node:fs';
 import type { EmitKernels } from './emit-kernels.ts';
+import type { InputKernels } from './input-kernels.ts';
 import type { ComposeKeys, DecodeRows, EncodeRows, FindKeys, InsertKeys, SplitByNew } from './row-kernels.ts';
 import type {
   Capitalise,
@@ -14,7 +15,7 @@ import type {
 } from './text-kernels.ts';
 
 /** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
-export interface KernelExports extends EmitKernels {
+export interface KernelExports extends EmitKernels, InputKernels {
   /** First address behind the kernels' own static data. */
   heapStart(): number;
   // Cells of text (assembly/cell.ts tells how rows, views and the arena are passed).

@@ -14,3 +14,8 @@ export { decodeRows, encodeRows } from './rows';
 export { collapseSpaces, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';
+export { indexRaggedRows } from './index-ragged-rows';
+export { indexRows, rowsAreUniform } from './index-rows';
+export { materialise } from './materialise';
+export { findNullTexts } from './null-texts';
+export { scan } from './scan';

@@ -1,0 +1,126 @@
+// The CSV fast lane: bytes to batches whose columns stay raw in the window until somebody asks for their text.
+import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable } from '../../batch.ts';
+import type { CodeCounts, RunReport } from '../../report.ts';
+import type { FileHead, RowReader } from '../reader.ts';
+import { mergeCounts } from './counts.ts';
+import type { CsvReaderParts } from './csv-input.ts';
+import { type CsvHeader, readHeader } from './header.ts';
+import { malformed } from './malformed.ts';
+import { Materialiser } from './materialiser.ts';
+import { placeNullTexts } from './null-texts.ts';
+import { RecordFeed } from './record-feed.ts';
+import { RowTable } from './row-table.ts';
+import { StructuralIndex } from './structural-index.ts';
+import { WINDOW_BYTES, Window } from './window.ts';
+
+/** Stands for no quote in the kernels: valid UTF-8 never holds it, and a text that does fails as not valid. */
+const NO_QUOTE = 0xff;
+
+/**
+ * Reads up to the header, waiting for bytes. The dialect must be a fast one (isFastDialect). Throws Failed
+ * (MALFORMED_FILE); the source is then closed.
+ */
+export async function openCsvReader(parts: CsvReaderParts): Promise<RowReader> {
+  const { heap, kernel, dialect } = parts;
+  const delimiter = dialect.delimiter.charCodeAt(0);
+  const quote = dialect.quote === '' ? NO_QUOTE : dialect.quote.charCodeAt(0);
+  const window = new Window(heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES);
+  try {
+    while (window.fill(window.start) === 'wait') await window.wait();
+    const index = new StructuralIndex(heap, kernel.exports, delimiter, quote, window.start);
+    const feed = new RecordFeed(heap, window, index, delimiter, quote);
+    const header = await readHeader(feed, dialect.headerRow, dialect.quote, parts.strayQuotes === 'fail');
+    return new CsvReader(parts, feed, header, delimiter, quote);
+  } catch (error) {
+    window.close();
+    throw error;
+  }
+}
+
+class CsvReader implements RowReader {
+  readonly head: FileHead;
+  rowsRead = 0;
+  readonly #parts: CsvReaderParts;
+  readonly #feed: RecordFeed;
+  readonly #table: RowTable;
+  readonly #materialiser: Materialiser;
+  readonly #counts: CodeCounts = {};
+  readonly #columns: readonly RawColumn[];
+  readonly #selection: number;
+  readonly #raw: Omit<RawTable, 'plain'>;
+  #blankRows: number;
+
+  constructor(parts: CsvReaderParts, feed: RecordFeed, header: CsvHeader, delimiter: number, quote: number) {
+    const { heap, dialect } = parts;
+    const kernel = parts.kernel.exports;
+    const columns = header.texts.length;
+    const nullTexts = placeNullTexts(heap, parts.nullValues, dialect.quote);
+    this.#parts = parts;
+    this.#feed = feed;
+    this.#blankRows = columns === 1 ? header.blankRecords : 0;
+    const raggedFails = parts.ragged === 'fail';
+    const strayFails = parts.strayQuotes === 'fail';
+    const rules = { columns, quote, raggedFails, strayFails, emptyIsNull: nullTexts.empty };
+    this.#table = new RowTable(heap, kernel, rules, this.#counts);
+    this.#materialiser = new Materialiser(heap, kernel, nullTexts, quote, columns);
+    this.#columns = header.texts.map((_, field) => ({ kind: 'raw', field }));
+    this.#selection = heap.allocate(BATCH_ROWS_MAX * 4);
+    for (let row = 0; row < BATCH_ROWS_MAX; row++) heap.u32[(this.#selection >>> 2) + row] = row;
+    this.#raw = { at: this.#table.at, stride: columns + 1, delimiter, quote: dialect.quote === '' ? 0 : quote };
+    this.head = {
+      type: parts.type,
+      encoding: parts.encoding,
+      delimiter: dialect.delimiter,
+      quote: dialect.quote === '' ? null : dialect.quote,
+      headerRow: dialect.headerRow,
+      headers: header.texts,
+    };
+  }
+
+  next(rowsMax: number): Batch | 'wait' | 'end' {
+    const { index, window } = this.#feed;
+    const table = this.#table;
+    if (this.#blankRows > 0) {
+      table.fillMissing(Math.min(this.#blankRows, rowsMax === 0 ? BATCH_ROWS_MAX : rowsMax), window.start);
+      this.#blankRows -= table.rows;
+      return this.#batch(rowsMax);
+    }
+    for (;;) {
+      if (table.stop !== null) throw malformed(table.stop.kind, index.lineOf(table.stop.address));
+      const state = this.#feed.advance();
+      if (state !== 'rows') return state;
+      table.take(index, rowsMax, this.rowsRead + 1);
+      if (table.rows > 0) return this.#batch(rowsMax);
+    }
+  }
+
+  wait(): Promise<void> {
+    return this.#feed.window.wait();
+  }
+
+  describe(report: RunReport): void {
+    mergeCounts(report.input.errors, this.#counts);
+  }
+
+  close(): void {
+    this.#feed.window.close();
+  }
+
+  #batch(rowsMax: number): Batch {
+    const first = this.rowsRead + 1;
+    this.rowsRead += this.#table.rows;
+    const rows = rowsMax === 0 ? 0 : this.#table.rows;
+    const batch = new Batch({
+      arena: this.#parts.arena,
+      rows,
+      selection: this.#selection,
+      live: rows,
+      columns: this.#columns,
+      raw: { ...this.#raw, plain: this.#table.plain },
+      sourceRows: { first },
+      materialise: this.#materialiser.views,
+    });
+    if (rows > 0) this.#materialiser.resolveNullTexts(batch);
+    return batch;
+  }
+}

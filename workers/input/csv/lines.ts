@@ -1,0 +1,44 @@
+// Line numbers for messages and the place of what is wrong in a stretch of text: off the fast path.
+import { isUtf8 } from 'node:buffer';
+
+const LF = 10;
+const CR = 13;
+
+/** Line breaks (LF, CRLF, lone CR, quoted ones too) in [from, to); the byte at `to` is readable. */
+export function countLineBreaks(u8: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at++) {
+    const byte = u8[at];
+    if (byte === LF || (byte === CR && u8[at + 1] !== LF)) count++;
+  }
+  return count;
+}
+
+/** Where the first line begins that is not valid UTF-8, or -1. A line feed never lies inside a character. */
+export function invalidLine(u8: Uint8Array, from: number, to: number): number {
+  if (isUtf8(u8.subarray(from, to))) return -1;
+  let at = from;
+  while (at < to) {
+    const feed = u8.subarray(at, to).indexOf(LF);
+    const end = feed < 0 ? to : at + feed + 1;
+    if (!isUtf8(u8.subarray(at, end))) return at;
+    at = end;
+  }
+  throw new Error('text is invalid as a whole and valid in its parts');
+}
+
+/** Where the quoted field begins that is still open at `to`; `from` is the row's first byte. */
+export function openQuote(u8: Uint8Array, from: number, to: number, delimiter: number, quote: number): number {
+  let fieldStart = from;
+  let mode: 'start' | 'unquoted' | 'quoted' | 'closed' = 'start';
+  for (let at = from; at < to; at++) {
+    const byte = u8[at];
+    if (byte === quote) {
+      if (mode === 'start') fieldStart = at;
+      if (mode !== 'unquoted') mode = mode === 'quoted' ? 'closed' : 'quoted';
+    } else if (mode !== 'quoted') {
+      mode = byte === delimiter ? 'start' : 'unquoted';
+    }
+  }
+  return fieldStart;
+}

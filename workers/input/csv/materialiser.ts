@@ -1,0 +1,75 @@
+// Makes clean views of a raw column (see Materialise in workers/batch.ts), and finds the columns that cannot stay raw
+// because a cell of theirs is one of the null texts.
+import type { Batch, RawColumn, ViewsColumn } from '../../batch.ts';
+import { VIEW_BYTES } from '../../batch.ts';
+import type { Heap } from '../../heap.ts';
+import type { KernelExports } from '../../kernel/kernel.ts';
+import type { NullTexts } from './null-texts.ts';
+
+/** u32 slots of the kernel's state. */
+const POSITION = 0;
+const NEXT = 1;
+const WANTED = 2;
+
+export class Materialiser {
+  readonly #heap: Heap;
+  readonly #kernel: KernelExports;
+  readonly #nullTexts: NullTexts;
+  readonly #quote: number;
+  readonly #columns: number;
+  readonly #state: number;
+  readonly #marks: number;
+
+  constructor(heap: Heap, kernel: KernelExports, nullTexts: NullTexts, quote: number, columns: number) {
+    this.#heap = heap;
+    this.#kernel = kernel;
+    this.#nullTexts = nullTexts;
+    this.#quote = quote;
+    this.#columns = columns;
+    this.#state = heap.allocate(12);
+    this.#marks = nullTexts.list === 0 ? 0 : heap.allocate(columns);
+  }
+
+  readonly views = (batch: Batch, column: RawColumn): ViewsColumn => {
+    const { raw, arena } = batch;
+    if (raw === null) throw new Error('a raw column without a raw table');
+    const at = arena.take(batch.rows * VIEW_BYTES);
+    const entries = raw.at + column.field * 4;
+    const slots = this.#state >>> 2;
+    this.#heap.u32[slots + POSITION] = 0;
+    for (;;) {
+      this.#heap.u32[slots + NEXT] = arena.next;
+      this.#kernel.materialise(
+        this.#state,
+        entries,
+        raw.stride * 4,
+        batch.selection,
+        batch.live,
+        at,
+        arena.limit,
+        this.#quote,
+        this.#nullTexts.empty ? 1 : 0,
+        this.#nullTexts.list,
+      );
+      arena.next = this.#heap.u32[slots + NEXT]!;
+      const wanted = this.#heap.u32[slots + WANTED]!;
+      if (wanted === 0) return { kind: 'views', at };
+      arena.enlarge(wanted);
+    }
+  };
+
+  /** Makes views of every column in which raw text would not say what is null. */
+  resolveNullTexts(batch: Batch): void {
+    const { list, always } = this.#nullTexts;
+    if (always) {
+      for (let index = 0; index < this.#columns; index++) batch.views(index);
+      return;
+    }
+    if (list === 0 || batch.raw === null) return;
+    this.#heap.u8.fill(0, this.#marks, this.#marks + this.#columns);
+    this.#kernel.findNullTexts(batch.raw.at, batch.rows, this.#columns, this.#quote, list, this.#marks);
+    for (let index = 0; index < this.#columns; index++) {
+      if (this.#heap.u8[this.#marks + index] === 1) batch.views(index);
+    }
+  }
+}

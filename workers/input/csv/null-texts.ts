@@ -1,0 +1,41 @@
+// The Template's null_values in the form that the kernels compare with, in the Run's memory.
+import type { Heap } from '../../heap.ts';
+
+/** Lengths in the mask: bit 31 stands for 31 and more. */
+const MASK_LENGTH_MAX = 31;
+
+export interface NullTexts {
+  /** True when the empty text means missing. */
+  readonly empty: boolean;
+  /** Address of the list of the other texts (kernel/assembly/null-texts.ts), 0 = there are none. */
+  readonly list: number;
+  /** True when a raw field cannot be told from null by its length alone and may hold quotes: every column must be views. */
+  readonly always: boolean;
+}
+
+/** @param quote the file's quote or '' */
+export function placeNullTexts(heap: Heap, values: readonly string[], quote: string): NullTexts {
+  const empty = values.includes('');
+  const texts = [...new Set(values)].filter((value) => value !== '');
+  const always = !empty || (quote !== '' && texts.some((text) => text.includes(quote)));
+  if (texts.length === 0) return { empty, list: 0, always };
+  const encoded = texts.map((text) => Buffer.from(text));
+  const bytes = encoded.reduce((sum, text) => sum + 4 + align(text.length), 8);
+  const list = heap.allocate(bytes);
+  const { u8, u32 } = heap;
+  let mask = 0;
+  let at = list + 8;
+  for (const text of encoded) {
+    mask |= 1 << Math.min(text.length, MASK_LENGTH_MAX);
+    u32[at >>> 2] = text.length;
+    u8.set(text, at + 4);
+    at += 4 + align(text.length);
+  }
+  u32[list >>> 2] = encoded.length;
+  u32[(list >>> 2) + 1] = mask >>> 0;
+  return { empty, list, always };
+}
+
+function align(bytes: number): number {
+  return (bytes + 3) & ~3;
+}

@@ -1,0 +1,60 @@
+// Keeps complete rows coming: scans what the window holds, fills it when they are used up, and throws what makes the
+// next row unreadable once all rows before it have been taken.
+import type { Heap } from '../../heap.ts';
+import { ROW_BYTES_MAX } from '../ceilings.ts';
+import { openQuote } from './lines.ts';
+import { malformed } from './malformed.ts';
+import type { StructuralIndex } from './structural-index.ts';
+import type { Window } from './window.ts';
+
+/** A CRLF behind the longest row. */
+const LINE_BREAK_BYTES = 2;
+
+export class RecordFeed {
+  readonly heap: Heap;
+  readonly window: Window;
+  readonly index: StructuralIndex;
+  readonly #delimiter: number;
+  readonly #quote: number;
+
+  constructor(heap: Heap, window: Window, index: StructuralIndex, delimiter: number, quote: number) {
+    this.heap = heap;
+    this.window = window;
+    this.index = index;
+    this.#delimiter = delimiter;
+    this.#quote = quote;
+  }
+
+  /** 'rows': the index holds at least one complete row. Throws Failed. */
+  advance(): 'rows' | 'wait' | 'end' {
+    const { window, index } = this;
+    for (;;) {
+      if (index.cursor < index.completeEnd) return 'rows';
+      if (index.trouble !== null) throw malformed(index.trouble.kind, index.lineOf(index.trouble.address));
+      if (index.scanned < window.scanEnd) {
+        if (!index.scan(window)) this.#checkIncompleteRow();
+        continue;
+      }
+      if (window.complete) {
+        if (index.rowStart < window.filled) this.#failOpenQuote();
+        return 'end';
+      }
+      if (window.fill(index.rowStart) === 'wait') return 'wait';
+      if (window.start !== index.rowStart) index.restart(window.start);
+    }
+  }
+
+  #checkIncompleteRow(): void {
+    const { window, index } = this;
+    if (index.full) throw malformed('columns', index.lineOf(index.rowStart));
+    if (window.filled - index.rowStart > ROW_BYTES_MAX + LINE_BREAK_BYTES) {
+      throw malformed('row', index.lineOf(index.rowStart));
+    }
+  }
+
+  #failOpenQuote(): never {
+    const { window, index } = this;
+    const at = openQuote(this.heap.u8, index.rowStart, window.filled, this.#delimiter, this.#quote);
+    throw malformed('quote', index.lineOf(at));
+  }
+}

@@ -1,0 +1,168 @@
+// The bytes of a CSV that are at hand: a region of the Run's memory that is filled from the source and moves on row by
+// row. An incomplete row is carried to the front; one that is larger than the region moves to a larger one.
+// States: small (the region of the reservation), large (a row outgrew it: the large-row gate is held).
+import type { Heap } from '../../heap.ts';
+import { REGION_PADDING_BYTES } from '../../heap.ts';
+import { ROW_BYTES_MAX } from '../ceilings.ts';
+import type { ByteSource } from '../reader.ts';
+import type { LargeRowAccess } from './csv-input.ts';
+
+/** Bytes read at a time: what the scan then reads is still in the L2 cache. */
+export const WINDOW_BYTES = 262_144;
+
+/** Below this a test's window could not hold a byte order mark or the look ahead. */
+const WINDOW_BYTES_MIN = 16;
+
+/** A region that is too small for a row gives way to one this many times as large: few steps, little left behind. */
+const GROWTH_FACTOR = 8;
+
+const LF = 10;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+interface Region {
+  readonly base: number;
+  readonly bytes: number;
+}
+
+export class Window {
+  /** First byte that no row handed out has used. */
+  start: number;
+  /** Address behind the last byte. Once complete, a line feed stands there or before it. */
+  filled: number;
+  /** Nothing will follow; the last row has its line feed. */
+  complete = false;
+  readonly #heap: Heap;
+  readonly #source: ByteSource;
+  readonly #largeRow: LargeRowAccess;
+  readonly #windowBytes: number;
+  readonly #small: Region;
+  #largest: Region;
+  #region: Region;
+  #held = false;
+  #atMark = true;
+  /** Address up to which this filling goes, 0 between fillings. */
+  #goal = 0;
+
+  constructor(heap: Heap, source: ByteSource, largeRow: LargeRowAccess, windowBytes: number) {
+    this.#heap = heap;
+    this.#source = source;
+    this.#largeRow = largeRow;
+    this.#windowBytes = Math.max(windowBytes, WINDOW_BYTES_MIN);
+    this.#small = this.#allocate(this.#windowBytes * 2);
+    this.#largest = this.#small;
+    this.#region = this.#small;
+    this.start = this.#small.base;
+    this.filled = this.start;
+    this.#endLineBefore(this.start);
+  }
+
+  /** Address up to which bytes can be judged: each needs the byte behind it. */
+  get scanEnd(): number {
+    return this.complete ? this.filled : Math.max(this.start, this.filled - 1);
+  }
+
+  /** True while the window holds a row that is larger than the small region. */
+  get large(): boolean {
+    return this.#region !== this.#small;
+  }
+
+  /**
+   * Reads until a whole window is there or the source ends, so that batches do not depend on how bytes arrive. 'wait':
+   * call `wait`, then again. `start`: the incomplete row's first byte; the property tells where it is when filled.
+   */
+  fill(start: number): 'filled' | 'wait' {
+    if (this.#goal === 0) {
+      this.start = start;
+      if (!this.#makeRoom()) return 'wait';
+      this.#goal = Math.min(this.filled + this.#windowBytes, this.#end());
+    }
+    while (this.filled < this.#goal) {
+      const bytes = this.#source.read(this.#heap.u8.subarray(this.filled, this.#goal));
+      this.filled += bytes;
+      if (bytes > 0) continue;
+      if (!this.#source.ended) return 'wait';
+      break;
+    }
+    if (this.#atMark) this.#skipMark();
+    if (this.filled < this.#goal) this.#finish();
+    this.#goal = 0;
+    return 'filled';
+  }
+
+  async wait(): Promise<void> {
+    if (this.#goal !== 0) return this.#source.wait();
+    await this.#largeRow.acquire();
+    this.#held = true;
+  }
+
+  close(): void {
+    this.#release();
+    this.#source.close();
+  }
+
+  /** Moves the incomplete row to the front, or to a larger region. False: the gate to the large row must be passed first. */
+  #makeRoom(): boolean {
+    const carryBytes = this.filled - this.start;
+    if (this.start !== this.#region.base) {
+      if (carryBytes < this.#small.bytes) {
+        this.#moveTo(this.#small);
+        this.#release();
+      } else this.#moveTo(this.#region);
+      return true;
+    }
+    if (this.filled < this.#end()) return true;
+    if (!this.#held) return false;
+    this.#moveTo(this.#larger(this.#region.bytes));
+    return true;
+  }
+
+  #moveTo(region: Region): void {
+    this.#heap.u8.copyWithin(region.base, this.start, this.filled);
+    this.filled = region.base + (this.filled - this.start);
+    this.start = region.base;
+    this.#region = region;
+    this.#endLineBefore(this.start);
+  }
+
+  #larger(bytes: number): Region {
+    if (this.#largest.bytes > bytes) return this.#largest;
+    const largestBytes = ROW_BYTES_MAX + Math.max(this.#windowBytes, REGION_PADDING_BYTES);
+    this.#largest = this.#allocate(Math.min(bytes * GROWTH_FACTOR, largestBytes));
+    return this.#largest;
+  }
+
+  #allocate(bytes: number): Region {
+    const base = this.#heap.allocate(bytes + 2 * REGION_PADDING_BYTES) + REGION_PADDING_BYTES;
+    return { base, bytes };
+  }
+
+  #end(): number {
+    return this.#region.base + this.#region.bytes;
+  }
+
+  /** A row's first byte stands behind a line end, the first one too: kernels look at the byte before. */
+  #endLineBefore(address: number): void {
+    this.#heap.u8[address - 1] = LF;
+  }
+
+  #finish(): void {
+    const { u8 } = this.#heap;
+    this.complete = true;
+    if (this.filled > this.start && u8[this.filled - 1] !== LF) u8[this.filled++] = LF;
+    u8[this.filled] = LF;
+  }
+
+  #skipMark(): void {
+    const { u8 } = this.#heap;
+    this.#atMark = false;
+    if (this.filled - this.start < BYTE_ORDER_MARK.length) return;
+    if (!BYTE_ORDER_MARK.every((byte, index) => u8[this.start + index] === byte)) return;
+    this.start += BYTE_ORDER_MARK.length;
+    this.#endLineBefore(this.start);
+  }
+
+  #release(): void {
+    if (this.#held) this.#largeRow.release();
+    this.#held = false;
+  }
+}

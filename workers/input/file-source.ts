@@ -1,0 +1,71 @@
+// An upload in the spool that may still be arriving, or a local file: reads up to the length that was told, then waits
+// to be told more. Whatever the file system refuses is a fault of ours.
+import { closeSync, openSync, readSync } from 'node:fs';
+import { Cancelled } from '../failure.ts';
+import type { StoredSource } from './reader.ts';
+
+export class FileSource implements StoredSource {
+  readonly #path: string;
+  #descriptor: number | null = null;
+  #at = 0;
+  #knownBytes = 0;
+  #complete = false;
+  #cancelled = false;
+  #wake: (() => void) | null = null;
+
+  /** The file is opened at the first read. It has no bytes until `grown` says so. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  get ended(): boolean {
+    return this.#complete && this.#at === this.#knownBytes;
+  }
+
+  /** The file has `bytes` bytes now; `ended`: and will have no more. */
+  grown(bytes: number, ended: boolean): void {
+    this.#knownBytes = bytes;
+    this.#complete = ended;
+    this.#wakeUp();
+  }
+
+  /** Ends a wait with Cancelled, now and later. */
+  cancel(): void {
+    this.#cancelled = true;
+    this.#wakeUp();
+  }
+
+  read(target: Uint8Array): number {
+    const bytes = Math.min(target.length, this.#knownBytes - this.#at);
+    if (bytes === 0) return 0;
+    this.#descriptor ??= openSync(this.#path, 'r');
+    const got = readSync(this.#descriptor, target, 0, bytes, this.#at);
+    if (got === 0) throw new Error('the spooled file is shorter than was told');
+    this.#at += got;
+    return got;
+  }
+
+  async wait(): Promise<void> {
+    if (!this.#cancelled && !this.#complete && this.#at === this.#knownBytes) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#cancelled) throw new Cancelled();
+  }
+
+  rewind(): void {
+    this.#at = 0;
+  }
+
+  close(): void {
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
+  }
+
+  #wakeUp(): void {
+    const wake = this.#wake;
+    this.#wake = null;
+    wake?.();
+  }
+}

@@ -1,0 +1,92 @@
+// Turns one field of a raw table into clean views for the live rows: quotes stripped, doubled quotes undone, null texts
+// resolved.
+import { isNullText, mayBeNullText } from './null-texts';
+
+/** u32 slots of the state, in and out: position in the selection, first free address of the arena, bytes wanted. */
+const POSITION: usize = 0;
+const NEXT: usize = 4;
+const WANTED: usize = 8;
+
+/**
+ * Goes on from POSITION to `live`, or until a cell does not fit before `limit` (WANTED tells how much it needs, else 0).
+ * `entries`: address of the field's first entry; `step`: bytes from row to row. `texts` 0: none but the empty text.
+ */
+export function materialise(
+  state: usize,
+  entries: usize,
+  step: usize,
+  selection: usize,
+  live: u32,
+  views: usize,
+  limit: usize,
+  quote: u32,
+  emptyIsNull: u32,
+  texts: usize,
+): void {
+  let position = load<u32>(state, POSITION);
+  let next = <usize>load<u32>(state, NEXT);
+  let wanted: usize = 0;
+  for (; position < live; position++) {
+    const row = <usize>load<u32>(selection + ((<usize>position) << 2));
+    const entry = entries + row * step;
+    let start = <usize>load<u32>(entry) + 1;
+    const end = <usize>load<u32>(entry, 4);
+    const view = views + (row << 3);
+    if (end <= start) {
+      store<u64>(view, end < start || emptyIsNull ? 0 : <u64>start);
+      continue;
+    }
+    let bytes = <u32>(end - start);
+    if (<u32>load<u8>(start) == quote) {
+      const inner = quotedBytes(start, end, quote);
+      if (inner >= 0) {
+        if (<u32>inner == bytes - 2) start++;
+        else if (next + bytes > limit) {
+          wanted = <usize>bytes;
+          break;
+        } else {
+          undouble(start + 1, end - 1, next, quote);
+          start = next;
+          next += <usize>inner;
+        }
+        bytes = <u32>inner;
+      }
+    }
+    const missing =
+      bytes == 0 ? emptyIsNull != 0 : texts != 0 && mayBeNullText(texts, bytes) && isNullText(texts, start, bytes);
+    store<u64>(view, missing ? 0 : <u64>start | ((<u64>bytes) << 32));
+  }
+  store<u32>(state, position, POSITION);
+  store<u32>(state, <u32>next, NEXT);
+  store<u32>(state, <u32>wanted, WANTED);
+}
+
+/** Bytes of the content of a field that begins with a quote, or -1 when text behind its closing quote makes it literal. */
+function quotedBytes(start: usize, end: usize, quote: u32): i32 {
+  const quotes = i8x16.splat(<i8>quote);
+  let doubled: i32 = 0;
+  let p = start + 1;
+  const last = end - 1;
+  if (p > last || <u32>load<u8>(last) != quote) return -1;
+  while (p < last) {
+    const hits = <u32>i8x16.bitmask(i8x16.eq(v128.load(p), quotes));
+    if (hits == 0) {
+      p += 16;
+      continue;
+    }
+    p += <usize>ctz(hits);
+    if (p >= last) break;
+    if (p + 1 == last || <u32>load<u8>(p, 1) != quote) return -1;
+    doubled++;
+    p += 2;
+  }
+  return <i32>(last - start) - 1 - doubled;
+}
+
+function undouble(from: usize, to: usize, target: usize, quote: u32): void {
+  while (from < to) {
+    const byte = <u32>load<u8>(from++);
+    store<u8>(target++, <u8>byte);
+    if (byte == quote) from++;
+  }
+}

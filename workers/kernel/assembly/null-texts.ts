@@ -1,0 +1,34 @@
+// Texts that mean "missing" other than the empty one, and whether a raw table holds any.
+
+/** u32 slots of the list: number of texts, then a mask of their lengths (bit 31 for 31 and more), then per text: length, bytes. */
+export function mayBeNullText(texts: usize, bytes: u32): bool {
+  return ((load<u32>(texts, 4) >> min<u32>(bytes, 31)) & 1) != 0;
+}
+
+export function isNullText(texts: usize, start: usize, bytes: u32): bool {
+  let text = texts + 8;
+  for (let left = load<u32>(texts); left > 0; left--) {
+    const textBytes = load<u32>(text);
+    if (textBytes == bytes && memory.compare(text + 4, start, <usize>bytes) == 0) return true;
+    text += 4 + ((<usize>textBytes + 3) & ~3);
+  }
+  return false;
+}
+
+/** Sets the byte of each column at `marks` to 1 when one of its cells is one of `texts` (none of which holds a quote). */
+export function findNullTexts(table: usize, rows: u32, columns: u32, quote: u32, texts: usize, marks: usize): void {
+  for (let row: u32 = 0; row < rows; row++) {
+    let start = <usize>load<u32>(table) + 1;
+    for (let column: usize = 0; column < <usize>columns; column++) {
+      table += 4;
+      const end = <usize>load<u32>(table);
+      if (end > start) {
+        const quoted = <usize>(end - start > 1 && <u32>load<u8>(start) == quote && <u32>load<u8>(end - 1) == quote);
+        const bytes = <u32>(end - start - (quoted << 1));
+        if (mayBeNullText(texts, bytes) && isNullText(texts, start + quoted, bytes)) store<u8>(marks + column, 1);
+      }
+      start = end + 1;
+    }
+    table += 4;
+  }
+}
