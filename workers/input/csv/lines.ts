@@ -14,15 +14,14 @@ export function countLineBreaks(u8: Uint8Array, from: number, to: number): numbe
   return count;
 }
 
-/** Where the first line begins that is not valid UTF-8, or -1. A line feed never lies inside a character. */
+/** Where the first line begins that is not valid UTF-8, or -1. A line break never lies inside a character. */
 export function invalidLine(u8: Uint8Array, from: number, to: number): number {
   if (isUtf8(u8.subarray(from, to))) return -1;
-  let at = from;
-  while (at < to) {
-    const feed = u8.subarray(at, to).indexOf(LF);
-    const end = feed < 0 ? to : at + feed + 1;
-    if (!isUtf8(u8.subarray(at, end))) return at;
-    at = end;
+  let lineStart = from;
+  for (let at = from; at < to; at++) {
+    if (u8[at] !== LF && u8[at] !== CR && at + 1 < to) continue;
+    if (!isUtf8(u8.subarray(lineStart, at + 1))) return lineStart;
+    lineStart = at + 1;
   }
   throw new Error('text is invalid as a whole and valid in its parts');
 }

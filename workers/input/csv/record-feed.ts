@@ -31,11 +31,11 @@ export class RecordFeed {
     for (;;) {
       if (index.cursor < index.completeEnd) return 'rows';
       if (index.trouble !== null) throw malformed(index.trouble.kind, index.lineOf(index.trouble.address));
-      if (index.scanned < window.scanEnd) {
+      if (!window.filling && index.scanned < window.scanEnd) {
         if (!index.scan(window)) this.#checkIncompleteRow();
         continue;
       }
-      if (window.complete) {
+      if (!window.filling && window.complete) {
         if (index.rowStart < window.filled) this.#failOpenQuote();
         return 'end';
       }

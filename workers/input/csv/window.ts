@@ -61,6 +61,11 @@ export class Window {
     return this.complete ? this.filled : Math.max(this.start, this.filled - 1);
   }
 
+  /** True between a 'wait' and the 'filled' that ends it: the row may have moved, nothing is to be scanned yet. */
+  get filling(): boolean {
+    return this.#goal !== 0;
+  }
+
   /** True while the window holds a row that is larger than the small region. */
   get large(): boolean {
     return this.#region !== this.#small;
