@@ -72,9 +72,10 @@ async function loadAccounts(
   const keyPlaces = new Map<string, string>();
   for (const file of await folder.list('accounts')) {
     const id = file.name.replace(/\.json$/, '');
+    const isNamed = id !== file.name && SLUG.test(id);
     if (id === file.name) problems.add(file.file, '', 'is no account: accounts are .json files.');
-    else if (!SLUG.test(id)) problems.add(file.file, '', `has no id for an account: write ${SLUG_RULE}.`);
-    const record = await loadAccount(folder, file, plans, problems);
+    else if (!isNamed) problems.add(file.file, '', `has no id for an account: write ${SLUG_RULE}.`);
+    const record = isNamed ? await loadAccount(folder, file, plans, problems) : null;
     if (record === null) continue;
     records.set(id, record);
     for (const [index, { sha256 }] of record.keys.entries()) {
