@@ -65,8 +65,8 @@ function readKey(fields: FieldReader, before: readonly ApiKey[]): ApiKey | null 
   const expiresAt = fields.time('expires_at');
   const revoked = (fields.raw('revoked_at') ?? null) !== null;
   fields.time('revoked_at');
-  if (id === null || sha256 === null) return null;
-  return { id, sha256: sha256.toLowerCase(), scopes: readScopes(fields), expiresAt, revoked };
+  const scopes = readScopes(fields);
+  return id === null || sha256 === null ? null : { id, sha256: sha256.toLowerCase(), scopes, expiresAt, revoked };
 }
 
 function readScopes(fields: FieldReader): ReadonlySet<Scope> {
