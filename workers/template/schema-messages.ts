@@ -1,0 +1,202 @@
+// Turns violations of the schema into problems: one per cause, with what to write instead.
+import { pointerSegment } from './pointer.ts';
+import { nearestName, suggestion } from './suggestion.ts';
+import type { SchemaError } from './validate.ts';
+
+export interface SchemaMessage {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The problems behind the violations, in the order of their places in the schema. */
+export function schemaMessages(errors: readonly SchemaError[]): SchemaMessage[] {
+  const alternatives = errors.filter(({ keyword, params }) => isAlternative(keyword) && !('tag' in params));
+  const inside = (error: SchemaError) => alternatives.some((other) => other !== error && isInside(error, other));
+  const causes = errors.filter((error) => !inside(error)).flatMap((error) => cause(error, errors));
+  const misspelt = new Set(causes.filter(isMisspelt).map(({ pointer }) => pointer.slice(0, pointer.lastIndexOf('/'))));
+  const consequence = ({ pointer, code }: SchemaMessage) => CONSEQUENCES.has(code) && misspelt.has(pointer);
+  const roots = causes.filter((problem) => !consequence(problem));
+  return [...new Map(roots.map((problem) => [`${problem.pointer} ${problem.message}`, problem])).values()];
+}
+
+/** What a misspelt name brings with it: the right one is missing. */
+const CONSEQUENCES: ReadonlySet<string> = new Set(['MISSING_PARAMETER', 'BAD_PARAMETERS']);
+
+function isMisspelt({ code, message }: SchemaMessage): boolean {
+  return (code === 'UNKNOWN_PARAMETER' || code === 'UNKNOWN_KEY') && message.includes('Did you mean');
+}
+
+function isAlternative(keyword: string): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf';
+}
+
+/** True when the violation is one of those that made an alternative fail. */
+function isInside(error: SchemaError, alternative: SchemaError): boolean {
+  return (
+    error.schemaPath.startsWith(`${alternative.schemaPath}/`) &&
+    (error.instancePath === alternative.instancePath || error.instancePath.startsWith(`${alternative.instancePath}/`))
+  );
+}
+
+/** An alternative whose form was plainly meant is told by its own violations, any other as a whole. */
+function cause(error: SchemaError, all: readonly SchemaError[]): SchemaMessage[] {
+  if (error.keyword !== 'anyOf') return [message(error)];
+  const branches = new Map<string, SchemaError[]>();
+  for (const inner of all) {
+    if (inner === error || !isInside(inner, error)) continue;
+    const branch = inner.schemaPath.slice(error.schemaPath.length + 1).split('/')[0]!;
+    branches.set(branch, [...(branches.get(branch) ?? []), inner]);
+  }
+  const deep = [...branches.values()].filter((inner) =>
+    inner.some(({ instancePath }) => instancePath !== error.instancePath),
+  );
+  if (deep.length === 1) return schemaMessages(deep[0]!);
+  const meant = [...branches.values()].filter((inner) => !inner.some(({ keyword }) => isForm(keyword)));
+  const parent = error.parentSchema as Schema;
+  if (meant.length === 1 && parent['title'] === undefined) return schemaMessages(meant[0]!);
+  return [message(error)];
+}
+
+/** Violations that say "this form was not meant". */
+function isForm(keyword: string): boolean {
+  return keyword === 'type' || keyword === 'const' || keyword === 'enum' || keyword === 'required';
+}
+
+function message(error: SchemaError): SchemaMessage {
+  const { keyword, params, instancePath: pointer } = error;
+  const parent = (error.parentSchema ?? {}) as Schema;
+  const at = (code: string, text: string, place = pointer): SchemaMessage => ({ pointer: place, code, message: text });
+  switch (keyword) {
+    case 'additionalProperties':
+      return unknownKey(pointer, String(params['additionalProperty']), parent, error.data);
+    case 'required':
+      return at('MISSING_PARAMETER', `${JSON.stringify(params['missingProperty'])} is missing.`);
+    case 'enum':
+      return at('BAD_VALUE', `Write ${list(params['allowedValues'] as unknown[])}.${meantValue(error)}`);
+    case 'const':
+      return at('BAD_VALUE', `Write ${JSON.stringify(params['allowedValue'])}.`);
+    case 'type':
+      return at('BAD_TYPE', wrongType(parent, error.data));
+    case 'oneOf':
+      return at('BAD_PARAMETERS', exactlyOneOf(error.schema as { required?: string[] }[]));
+    case 'anyOf':
+      return at('BAD_TYPE', wrongForm(parent, error.data));
+    case 'pattern':
+    case 'propertyNames':
+      return at(
+        'BAD_VALUE',
+        `Write ${parent['title'] ?? `a text that matches ${params['pattern'] ?? 'the pattern'}`}.`,
+      );
+    default:
+      return at('BAD_VALUE', limitMessage(keyword, params as Record<string, unknown>));
+  }
+}
+
+function unknownKey(pointer: string, name: string, parent: Schema, data: unknown): SchemaMessage {
+  const known = Object.keys((parent['properties'] ?? {}) as object);
+  const given = new Set(Object.keys(data as object));
+  const free = known.filter((key) => !given.has(key));
+  const op = (data as Record<string, unknown>)['op'];
+  const kind = typeof op === 'string' ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
+  const meant = suggestion(name, free);
+  const listed =
+    meant === '' && known.length > 0 ? ` Known: ${known.filter((key) => key !== 'op').join(', ')}.` : meant;
+  const code = typeof op === 'string' ? 'UNKNOWN_PARAMETER' : 'UNKNOWN_KEY';
+  return { pointer: `${pointer}/${pointerSegment(name)}`, code, message: `Unknown ${kind}.${listed}` };
+}
+
+function meantValue(error: SchemaError): string {
+  const values = (error.params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string');
+  const nearest = typeof error.data === 'string' ? nearestName(error.data, values) : null;
+  return nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping of keys to values',
+  null: 'null',
+};
+
+function wrongType(parent: Schema, data: unknown): string {
+  const wanted = [parent['type']].flat().map((type) => TYPE_NAMES[String(type)] ?? String(type));
+  const hint = parent['type'] === 'string' && isPlain(data) ? ' Put it in quotes.' : '';
+  return `Write ${wanted.join(' or ')}, not ${typeName(data)}.${hint}`;
+}
+
+function wrongForm(parent: Schema, data: unknown): string {
+  if (typeof parent['title'] === 'string') return `Write ${parent['title']}.`;
+  const branches = parent['anyOf'] as Schema[];
+  const wanted = branches.map((branch) => {
+    if (typeof branch['title'] === 'string') return branch['title'];
+    if ('const' in branch) return JSON.stringify(branch['const']);
+    if (Array.isArray(branch['enum'])) return list(branch['enum']);
+    const type = TYPE_NAMES[String(branch['type'])] ?? 'another form';
+    return branch['minimum'] === undefined ? type : `${type} from ${branch['minimum']}`;
+  });
+  return `Write ${[...new Set(wanted)].join(' or ')}, not ${typeName(data)}.`;
+}
+
+function isPlain(data: unknown): boolean {
+  return typeof data === 'number' || typeof data === 'boolean' || data === null;
+}
+
+/** Texts are quoted shortened: they are the Template's own. */
+function typeName(data: unknown): string {
+  if (typeof data === 'string') return JSON.stringify(data.length > 40 ? `${data.slice(0, 40)}...` : data);
+  if (isPlain(data)) return String(data);
+  return Array.isArray(data) ? 'a list' : 'a mapping';
+}
+
+function list(values: readonly unknown[]): string {
+  return values
+    .map((value) => JSON.stringify(value))
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1');
+}
+
+function exactlyOneOf(groups: readonly { readonly required?: readonly string[] }[]): string {
+  const names = groups.map(({ required }) => (required ?? []).map((name) => JSON.stringify(name)).join(' with '));
+  return `Give exactly one of ${oneOf(names)}.`;
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+function limitMessage(keyword: string, params: Readonly<Record<string, unknown>>): string {
+  const limit = String(params['limit'] ?? params['multipleOf'] ?? '');
+  switch (keyword) {
+    case 'minimum':
+      return `Write a number not below ${limit}.`;
+    case 'maximum':
+      return `Write a number not above ${limit}.`;
+    case 'exclusiveMinimum':
+      return `Write a number above ${limit}.`;
+    case 'exclusiveMaximum':
+      return `Write a number below ${limit}.`;
+    case 'minLength':
+      return limit === '1' ? 'The text is empty.' : `The text has at least ${limit} characters.`;
+    case 'maxLength':
+      return `The text has at most ${limit} characters.`;
+    case 'minItems':
+      return limit === '1' ? 'The list is empty.' : `The list has at least ${limit} entries.`;
+    case 'maxItems':
+    case 'items':
+      return `The list has at most ${limit} entries.`;
+    case 'minProperties':
+      return limit === '1' ? 'The mapping is empty.' : `The mapping has at least ${limit} keys.`;
+    case 'maxProperties':
+      return `The mapping has at most ${limit} keys.`;
+    case 'uniqueItems':
+      return 'The list names something twice.';
+    default:
+      return `The value does not fit (${keyword}).`;
+  }
+}
