@@ -66,6 +66,13 @@ export class TemplateScope implements Scope {
     this.#ranged = false;
   }
 
+  /** After an operation that is broken itself nobody knows the columns: later names are taken as they come. */
+  forgive(): void {
+    this.#closed = false;
+    this.#gone.clear();
+    this.#unknownRenamed = true;
+  }
+
   get columns(): readonly Column[] {
     if (this.#stale) {
       this.#columns = this.#columns.flatMap(({ name, id }) => {
@@ -75,6 +82,10 @@ export class TemplateScope implements Scope {
       this.#stale = false;
     }
     return this.#columns;
+  }
+
+  get flagColumn(): Column | null {
+    return this.columns.find(({ id }) => id === this.#flagId) ?? null;
   }
 
   get closed(): boolean {

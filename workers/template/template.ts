@@ -12,12 +12,22 @@ export interface DeclaredColumn {
   readonly required: boolean;
 }
 
+/** A column looked for in a file. */
+export interface FileColumn {
+  readonly name: string;
+  readonly match: readonly ColumnMatch[];
+  /** `fail`: TEMPLATE_COLUMNS_MISSING, `null`: a column of nulls, `skip`: there is no such column. */
+  readonly ifMissing: IfMissing;
+  readonly declared: boolean;
+}
+
 export interface CsvInput {
   /** null = detect. */
   readonly delimiter: string | null;
   /** null = detect, 'none' = the file has no header: columns are column_1... */
   readonly headerRow: number | 'none' | null;
   readonly encoding: string | null;
+  /** null = detect, '' = none. */
   readonly quote: string | null;
   readonly ragged: 'pad' | 'fail';
   readonly strayQuotes: 'keep' | 'fail';
@@ -108,6 +118,13 @@ export interface Template {
   /** Reference tables by the name that operations use, each with its catalog name. */
   readonly tables: Readonly<Record<string, { readonly ref: string }>>;
   readonly defaults: TemplateDefaults;
+  /**
+   * The columns looked for in a file: the declared ones in their order, then the names that operations read of it, each
+   * with what happens when the file lacks it.
+   */
+  readonly fileColumns: readonly FileColumn[];
+  /** Name of the flag column where an operation flags rows, else null. It is the last column at every step. */
+  readonly flagColumn: string | null;
   /** Fragments are already put in place; disabled operations and comments are left out. */
   readonly operations: readonly TemplateOperation[];
   readonly output: TemplateOutput;

@@ -1,0 +1,148 @@
+// Finds the Template's columns among the headers of a file: by name and aliases on up to three levels, then by place
+// (templates.md, "Headers"). Never a guess: two headers that fit on one level are told, not chosen from.
+import { compileColumnPattern } from '../template/column-pattern.ts';
+import type { FileColumn, HeaderMatch, Template } from '../template/template.ts';
+
+export interface MatchedHeaders {
+  /** For each column looked for: index of its header, or null when the file lacks it. */
+  readonly fields: readonly (number | null)[];
+  /** Columns for which more than one header fits, with the places of these, from 1. */
+  readonly ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[];
+}
+
+const LEVELS: readonly HeaderMatch[] = ['exact', 'normal', 'loose'];
+
+/**
+ * Level by level over all columns in their order; a header that is taken is out of the search.
+ *
+ * @param headers by position; null = a header that is left out
+ */
+export function matchHeaders(
+  headers: readonly (string | null)[],
+  columns: readonly FileColumn[],
+  headerMatch: HeaderMatch,
+): MatchedHeaders {
+  const fields: (number | null)[] = columns.map(() => null);
+  const ambiguous = new Map<number, number[]>();
+  const taken = new Set<number>();
+  const take = (column: number, hits: readonly number[]): void => {
+    if (hits.length > 1)
+      ambiguous.set(
+        column,
+        hits.map((hit) => hit + 1),
+      );
+    if (hits.length !== 1) return;
+    fields[column] = hits[0]!;
+    taken.add(hits[0]!);
+  };
+  const open = (column: number) => fields[column] === null && !ambiguous.has(column);
+  for (const level of LEVELS.slice(0, LEVELS.indexOf(headerMatch) + 1)) {
+    if (taken.size === headers.length || !columns.some((_, column) => open(column))) break;
+    const index = new HeaderIndex(headers, level);
+    for (const [column, { name, match }] of columns.entries()) {
+      if (open(column))
+        take(
+          column,
+          index.hits(name, match).filter((hit) => !taken.has(hit)),
+        );
+    }
+  }
+  for (const [column, { match }] of columns.entries()) {
+    if (!open(column)) continue;
+    const places = match.flatMap((form) => (typeof form === 'object' && 'position' in form ? [form.position - 1] : []));
+    take(
+      column,
+      [...new Set(places)].filter((at) => at < headers.length && headers[at] !== null && !taken.has(at)),
+    );
+  }
+  const told = [...ambiguous].sort(([a], [b]) => a - b);
+  return { fields, ambiguous: told.map(([column, positions]) => ({ name: columns[column]!.name, positions })) };
+}
+
+/** Tells whether a text is a header that the Template looks for; null when it looks for none by name. */
+export function expectedHeaders(template: Template): ((text: string) => boolean) | null {
+  const { fileColumns, input } = template;
+  if (fileColumns.length === 0) return null;
+  const names = new Set<string>();
+  const patterns: ((text: string) => boolean)[] = [];
+  for (const { name, match } of fileColumns) {
+    names.add(headerKey(name, input.headerMatch));
+    for (const form of match) {
+      if (typeof form === 'string') names.add(headerKey(form, input.headerMatch));
+      else if ('pattern' in form) patterns.push(patternTest(form.pattern));
+    }
+  }
+  return (text) => {
+    if (names.has(headerKey(text, input.headerMatch))) return true;
+    return patterns.some((matches) => matches(text) || (input.headerMatch !== 'exact' && matches(cleaned(text))));
+  };
+}
+
+/** What two headers have in common that are equal on a level. */
+export function headerKey(text: string, level: HeaderMatch): string {
+  if (level === 'exact') return text;
+  // Most headers are plain ASCII, for which all but the case is settled already.
+  const plain = /^[!-~]+(?: [!-~]+)*$/.test(text);
+  const folded = plain ? text.toLowerCase() : caseFolded(cleaned(text));
+  if (level === 'normal') return folded;
+  const bare = folded.replace(/[\s_\-./:#()]/g, '');
+  return plain ? bare : bare.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC');
+}
+
+/** Headers of one level by what they have in common. */
+class HeaderIndex {
+  readonly #headers: readonly (string | null)[];
+  readonly #level: HeaderMatch;
+  readonly #byKey = new Map<string, number[]>();
+
+  constructor(headers: readonly (string | null)[], level: HeaderMatch) {
+    this.#headers = headers;
+    this.#level = level;
+    for (const [at, header] of headers.entries()) {
+      if (header === null) continue;
+      const key = headerKey(header, level);
+      const known = this.#byKey.get(key);
+      if (known === undefined) this.#byKey.set(key, [at]);
+      else known.push(at);
+    }
+  }
+
+  hits(name: string, match: FileColumn['match']): number[] {
+    const hits = new Set(this.#byKey.get(headerKey(name, this.#level)));
+    for (const form of match) {
+      if (typeof form === 'string') for (const at of this.#byKey.get(headerKey(form, this.#level)) ?? []) hits.add(at);
+      else if ('pattern' in form) for (const at of this.#matches(form.pattern)) hits.add(at);
+    }
+    return [...hits].sort((a, b) => a - b);
+  }
+
+  /** A pattern sees the header as it stands, on the second level cleaned of what cannot be seen. */
+  #matches(source: string): number[] {
+    if (this.#level === 'loose') return [];
+    const matches = patternTest(source);
+    return this.#headers.flatMap((header, at) => {
+      if (header === null) return [];
+      return matches(this.#level === 'exact' ? header : cleaned(header)) ? [at] : [];
+    });
+  }
+}
+
+function patternTest(source: string): (text: string) => boolean {
+  const pattern = compileColumnPattern(source);
+  if ('problem' in pattern) throw new Error('a pattern of the Template was not checked');
+  return (text) => pattern.test(text);
+}
+
+/** NFKC, without marks that cannot be seen, trimmed, every run of spaces one space. */
+function cleaned(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/[\u00AD\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Unicode's full case folding as far as headers have it: lower case, and the two letters that lower case keeps apart. */
+function caseFolded(text: string): string {
+  return text.toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ');
+}

@@ -1,0 +1,153 @@
+// Checks a Template's text and brings it into its normalised form: schema, fragments, defaults, and the forward scan
+// over its columns. All problems are told at once, one per cause.
+import { operationTable } from '../operations/index.ts';
+import { checkSections } from './check-sections.ts';
+import type { Fragments } from './fragments.ts';
+import { collectPlaceholders, expandFragments } from './fragments.ts';
+import { stepsOf } from './normalise-operation.ts';
+import type { OperationEntry, Report } from './operation-forms.ts';
+import { operationEntries } from './operation-forms.ts';
+import { scanOperations } from './scan.ts';
+import type { OperationTable } from './schema.ts';
+import { schemaMessages } from './schema-messages.ts';
+import type { TemplateSections } from './sections.ts';
+import { templateSectionsOf } from './sections.ts';
+import { PROBLEMS_MAX } from './source-node.ts';
+import type { FileColumn, IfMissing, Problem, Template } from './template.ts';
+import type { TemplateFormat } from './template-text.ts';
+import { readTemplateText } from './template-text.ts';
+import { SchemaValidator } from './validate.ts';
+
+export interface CheckOptions {
+  /** True for a text that was checked before: the schema pass (the slow one, and the one that loads ajv) is left out. */
+  readonly schemaChecked?: boolean;
+}
+
+export type CheckResult = { readonly template: Template } | { readonly problems: readonly Problem[] };
+
+const validator = new SchemaValidator(operationTable);
+
+/** @returns the Template, or all that is wrong with it in the order of the text, at most PROBLEMS_MAX problems */
+export function checkTemplate(source: string, format: TemplateFormat, options: CheckOptions = {}): CheckResult {
+  const read = readTemplateText(source, format);
+  if ('problems' in read) return read;
+  const { root, problem } = read.text;
+  const problems = new Map<string, Problem>();
+  const report: Report = (pointer, code, message) => {
+    const key = `${pointer} ${code} ${message}`;
+    if (problems.size < PROBLEMS_MAX * 20 && !problems.has(key)) problems.set(key, problem(pointer, code, message));
+  };
+  const template = checkRoot(root.value, operationTable, options, report);
+  if (problems.size === 0 && template !== null) return { template };
+  const sorted = [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+  return { problems: sorted.slice(0, PROBLEMS_MAX) };
+}
+
+function checkRoot(root: unknown, table: OperationTable, options: CheckOptions, report: Report): Template | null {
+  if (typeof root !== 'object' || root === null || Array.isArray(root)) {
+    report('', 'BAD_TYPE', 'A Template is a mapping with keys such as input, operations and output.');
+    return null;
+  }
+  const source = root as Readonly<Record<string, unknown>>;
+  const listed = operationEntries(source['operations'], '/operations', table, report);
+  const fragments = fragmentsOf(source['fragments'], table, report);
+  const { operations, used } = expandFragments(listed, fragments, report);
+  const broken = new Set(operations.filter((entry) => entry.broken).map(({ pointer }) => pointer));
+  if (options.schemaChecked !== true) {
+    const entries = [...operations, ...besideOperations(listed, fragments, used)].filter((entry) => !entry.broken);
+    const sound = checkSchema(source, entries, broken, report);
+    if (!sound) return null;
+  }
+  return checkMeaning(source, { operations, broken, table }, report);
+}
+
+function fragmentsOf(source: unknown, table: OperationTable, report: Report): Fragments {
+  if (source === undefined || source === null) return new Map();
+  if (typeof source !== 'object' || Array.isArray(source)) {
+    report('/fragments', 'BAD_TYPE', 'Write a mapping of names to lists of operations.');
+    return new Map();
+  }
+  return new Map(
+    Object.entries(source).map(([name, list]) => [name, operationEntries(list, `/fragments/${name}`, table, report)]),
+  );
+}
+
+/** What the operations to run do not show: each `use`, and fragments that nobody uses. */
+function besideOperations(
+  listed: readonly OperationEntry[],
+  fragments: Fragments,
+  used: ReadonlySet<string>,
+): OperationEntry[] {
+  const all = [...fragments.values()].flat();
+  const uses = [...listed, ...all].filter(({ name }) => name === 'use');
+  const idle = [...fragments].filter(([name]) => !used.has(name)).flatMap(([, entries]) => entries);
+  return [...uses, ...idle].filter(({ value }) => {
+    const placeholders = new Set<string>();
+    collectPlaceholders(value, placeholders);
+    return placeholders.size === 0;
+  });
+}
+
+/** @returns false when the sections are so broken that nothing more can be said */
+function checkSchema(
+  source: Readonly<Record<string, unknown>>,
+  entries: readonly OperationEntry[],
+  broken: Set<string>,
+  report: Report,
+): boolean {
+  const fragments = source['fragments'] === undefined ? {} : { fragments: {} };
+  const whole = Object.assign(Object.create(null), source, fragments, {
+    operations: entries.map(({ value }) => value),
+  });
+  let sound = true;
+  for (const { pointer, code, message } of schemaMessages(validator.errors(whole))) {
+    const [, index, rest] = /^\/operations\/(\d+)(.*)$/.exec(pointer) ?? [];
+    const entry = index === undefined ? undefined : entries[Number(index)];
+    if (entry === undefined) sound = false;
+    else broken.add(entry.pointer);
+    report(entry === undefined ? pointer : entry.base + rest, code, message);
+  }
+  return sound;
+}
+
+interface MeaningParts {
+  readonly operations: readonly OperationEntry[];
+  /** Pointers of entries that have a problem of their own. */
+  readonly broken: ReadonlySet<string>;
+  readonly table: OperationTable;
+}
+
+function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningParts, report: Report): Template {
+  const sections = templateSectionsOf(source);
+  checkSections(sections, source, report);
+  const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table, report);
+  const running = steps.filter((step) => step !== null);
+  const flags = running.some(({ operation }) => operation.onError === 'flag');
+  const flagColumn = flags ? sections.defaults.flagColumn : null;
+  const declared = sections.input.columns.map(({ name }) => name);
+  if (flagColumn !== null && declared.includes(flagColumn)) {
+    report(
+      '/defaults/flag_column',
+      'COLUMN_EXISTS',
+      `The flag column ${JSON.stringify(flagColumn)} is declared as a column.`,
+    );
+  }
+  const scan = scanOperations(
+    { steps, fileColumns: [...new Set(declared)], flagColumn, outputColumns: sections.output.columns },
+    report,
+  );
+  const operations = running.map(({ operation }) => operation);
+  return { ...sections, fileColumns: fileColumnsOf(sections, scan.reads), flagColumn, operations };
+}
+
+function fileColumnsOf({ input }: TemplateSections, reads: ReadonlyMap<string, IfMissing>): FileColumn[] {
+  const declared = input.columns.map(({ name, match, required }): FileColumn => {
+    const optional = reads.get(name) === 'skip' ? 'skip' : 'null';
+    return { name, match, ifMissing: required ? 'fail' : optional, declared: true };
+  });
+  const names = new Set(declared.map(({ name }) => name));
+  const read = [...reads]
+    .filter(([name]) => !names.has(name))
+    .map(([name, ifMissing]): FileColumn => ({ name, match: [], ifMissing, declared: false }));
+  return [...declared, ...read];
+}

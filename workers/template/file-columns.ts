@@ -1,0 +1,119 @@
+// From the headers of a file to the columns at a Template's first step: unique names, the Template's own names where a
+// header was found, columns of nulls where one may be missing.
+import { Failed } from '../failure.ts';
+import { matchHeaders } from '../input/headers.ts';
+import type { FileColumn, Template } from './template.ts';
+import type { FirstColumn } from './template-scope.ts';
+
+export interface FileColumns {
+  readonly columns: readonly FirstColumn[];
+  /** For each column the field of the file, from 0, or null for one of nulls. */
+  readonly fields: readonly (number | null)[];
+}
+
+/**
+ * The file's columns in its order, then the columns of nulls in the Template's order.
+ *
+ * @param headers header texts by position; blank where there is none
+ * @param nullColumns names that are columns of nulls when the file lacks them, beside those of the Template
+ * @throws Failed TEMPLATE_COLUMNS_MISSING, or MALFORMED_FILE for equal headers that the Template refuses
+ */
+export function fileColumns(
+  template: Template,
+  headers: readonly string[],
+  nullColumns: readonly string[],
+): FileColumns {
+  const extra = nullColumns.map((name): FileColumn => ({ name, match: [], ifMissing: 'null', declared: false }));
+  const wanted = [...template.fileColumns, ...extra];
+  const names = uniqueNames(headers, template.input.duplicateHeaders);
+  const { fields, ambiguous } = matchHeaders(names, wanted, template.input.headerMatch);
+  const unclear = new Set(ambiguous.map(({ name }) => name));
+  const missing = wanted.filter(
+    ({ name, ifMissing }, index) => ifMissing === 'fail' && fields[index] === null && !unclear.has(name),
+  );
+  if (missing.length > 0 || ambiguous.length > 0) throw columnsMissing(missing, ambiguous);
+  const byField = new Map(fields.map((field, index) => [field, wanted[index]!.name]));
+  const { flagColumn } = template;
+  const pool = new NamePool([...wanted.map(({ name }) => name), ...(flagColumn === null ? [] : [flagColumn])]);
+  const columns: FirstColumn[] = [];
+  const places: (number | null)[] = [];
+  for (const [field, header] of names.entries()) {
+    const own = byField.get(field);
+    if (header === null || (own === undefined && template.input.otherColumns === 'drop')) continue;
+    columns.push({ name: own ?? pool.take(header), absent: false });
+    places.push(field);
+  }
+  for (const [index, { name, ifMissing }] of wanted.entries()) {
+    if (fields[index] !== null || ifMissing !== 'null') continue;
+    columns.push({ name, absent: true });
+    places.push(null);
+  }
+  return { columns, fields: places };
+}
+
+/** Blank headers become column_<n>; of equal ones the policy keeps one, or tells them apart by a number. */
+function uniqueNames(headers: readonly string[], policy: Template['input']['duplicateHeaders']): (string | null)[] {
+  const last = new Map<string, number>();
+  const taken = new Set<string>();
+  for (const [at, header] of headers.entries()) {
+    if (isBlank(header)) continue;
+    if (policy === 'fail' && taken.has(header)) {
+      const message = `Columns ${last.get(header)! + 1} and ${at + 1} of the file have the same header.`;
+      throw new Failed('MALFORMED_FILE', message);
+    }
+    taken.add(header);
+    last.set(header, at);
+  }
+  const seen = new Set<string>();
+  const pool = new NamePool(taken);
+  return headers.map((header, at) => {
+    if (isBlank(header)) return pool.take(`column_${at + 1}`);
+    if (policy === 'last') return last.get(header) === at ? header : null;
+    if (!seen.has(header)) {
+      seen.add(header);
+      return header;
+    }
+    return policy === 'first' ? null : pool.take(header);
+  });
+}
+
+function isBlank(header: string): boolean {
+  return /^[\s\u200B-\u200D\u2060\uFEFF]*$/.test(header);
+}
+
+/** Names that are taken, and the number that the next equal one gets. */
+class NamePool {
+  readonly #taken: Set<string>;
+  readonly #numbers = new Map<string, number>();
+
+  constructor(taken: Iterable<string>) {
+    this.#taken = new Set(taken);
+  }
+
+  /** The name, or with the first of _2, _3, ... that makes it free; it is taken then. */
+  take(name: string): string {
+    let free = name;
+    let number = this.#numbers.get(name) ?? 2;
+    for (; this.#taken.has(free); number++) free = `${name}_${number}`;
+    this.#numbers.set(name, number);
+    this.#taken.add(free);
+    return free;
+  }
+}
+
+function columnsMissing(
+  missing: readonly FileColumn[],
+  ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[],
+): Failed {
+  const parts: string[] = [];
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => JSON.stringify(name)).join(', ');
+    parts.push(`The file lacks columns that the Template needs: ${names}.`);
+  }
+  for (const { name, positions } of ambiguous) {
+    const places = `${positions.slice(0, -1).join(', ')} and ${positions.at(-1)}`;
+    parts.push(`The column ${JSON.stringify(name)} is ambiguous: columns ${places} of the file fit.`);
+  }
+  const names = [...missing, ...ambiguous].map(({ name }) => name);
+  return new Failed('TEMPLATE_COLUMNS_MISSING', parts.join(' '), names);
+}

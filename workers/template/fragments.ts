@@ -1,0 +1,161 @@
+// Puts the operations of fragments in the place of each `use`, with its values in place of `${name}`. What comes out is
+// bounded: a few lines of fragments that use each other could stand for more operations than there is memory.
+import type { OperationEntry, Report } from './operation-forms.ts';
+import { suggestion } from './suggestion.ts';
+
+/** Operations of a Template with its fragments in place at most, each `use` counted: a Run has one operator for each. */
+export const OPERATIONS_MAX = 1_000;
+
+/** Values and characters that all substitutions together may make. */
+const SUBSTITUTED_NODES_MAX = 100_000;
+const SUBSTITUTED_CHARACTERS_MAX = 1_048_576;
+
+const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+export type Fragments = ReadonlyMap<string, readonly OperationEntry[]>;
+
+/** The operations in the order in which they run; `use` is replaced, comments and what is disabled stay in. */
+export function expandFragments(
+  entries: readonly OperationEntry[],
+  fragments: Fragments,
+  report: Report,
+): { readonly operations: readonly OperationEntry[]; readonly used: ReadonlySet<string> } {
+  const expansion = new Expansion(fragments, report);
+  expansion.add(entries, null, []);
+  return { operations: expansion.operations, used: expansion.used };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+class Expansion {
+  readonly operations: OperationEntry[] = [];
+  readonly used = new Set<string>();
+  readonly #fragments: Fragments;
+  readonly #report: Report;
+  readonly #placeholders = new Map<string, ReadonlySet<string>>();
+  #count = 0;
+  #nodes = 0;
+  #characters = 0;
+  #stopped = false;
+
+  constructor(fragments: Fragments, report: Report) {
+    this.#fragments = fragments;
+    this.#report = report;
+  }
+
+  /** @param values of the fragment that the entries belong to, null for the Template's own list */
+  add(entries: readonly OperationEntry[], values: Values | null, path: readonly string[]): void {
+    for (const entry of entries) {
+      if (this.#stopped) return;
+      if (++this.#count > OPERATIONS_MAX) {
+        this.#stop(entry.pointer, `A Template has at most ${OPERATIONS_MAX} operations, fragments in place.`);
+        return;
+      }
+      const value =
+        values === null ? entry.value : (this.#substitute(entry.value, values, entry) as OperationEntry['value']);
+      if (entry.name === 'use') this.#use({ ...entry, value }, path);
+      else this.operations.push({ ...entry, value });
+    }
+  }
+
+  #use(entry: OperationEntry, path: readonly string[]): void {
+    const { fragment, with: given, enabled } = entry.value;
+    if (typeof fragment !== 'string' || enabled === false) return;
+    const entries = this.#fragments.get(fragment);
+    if (entries === undefined) {
+      const hint = suggestion(fragment, this.#fragments.keys());
+      this.#report(
+        `${entry.base}/fragment`,
+        'UNKNOWN_FRAGMENT',
+        `There is no fragment ${JSON.stringify(fragment)}.${hint}`,
+      );
+      return;
+    }
+    this.used.add(fragment);
+    if (path.includes(fragment)) {
+      const circle = [...path.slice(path.indexOf(fragment)), fragment].join(' → ');
+      this.#report(entry.pointer, 'FRAGMENT_CYCLE', `The fragment uses itself: ${circle}.`);
+      return;
+    }
+    const values = (typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {}) as Values;
+    this.#checkNames(entry, fragment, values);
+    this.add(entries, values, [...path, fragment]);
+  }
+
+  #checkNames(entry: OperationEntry, fragment: string, values: Values): void {
+    const wanted = this.#wanted(fragment);
+    for (const name of wanted) {
+      if (Object.hasOwn(values, name)) continue;
+      this.#report(
+        entry.base,
+        'FRAGMENT_VALUE',
+        `The fragment ${JSON.stringify(fragment)} needs with: {${name}: ...}.`,
+      );
+    }
+    for (const name of Object.keys(values)) {
+      if (wanted.has(name)) continue;
+      const message = `The fragment ${JSON.stringify(fragment)} has no \${${name}}.`;
+      this.#report(`${entry.base}/with/${name}`, 'FRAGMENT_VALUE', message);
+    }
+  }
+
+  #wanted(fragment: string): ReadonlySet<string> {
+    const known = this.#placeholders.get(fragment);
+    if (known !== undefined) return known;
+    const wanted = new Set<string>();
+    for (const { value } of this.#fragments.get(fragment)!) collectPlaceholders(value, wanted);
+    this.#placeholders.set(fragment, wanted);
+    return wanted;
+  }
+
+  /** A copy with values in place of placeholders: a text that is one placeholder becomes the value itself. */
+  #substitute(value: unknown, values: Values, entry: OperationEntry): unknown {
+    if (this.#stopped || ++this.#nodes > SUBSTITUTED_NODES_MAX) return this.#tooMuch(entry);
+    if (typeof value === 'string') return this.#text(value, values, entry);
+    if (Array.isArray(value)) return value.map((item) => this.#substitute(item, values, entry));
+    if (typeof value !== 'object' || value === null) return value;
+    const copy: Record<string, unknown> = Object.create(null);
+    for (const [key, item] of Object.entries(value)) {
+      copy[String(this.#text(key, values, entry))] = this.#substitute(item, values, entry);
+    }
+    return copy;
+  }
+
+  #text(text: string, values: Values, entry: OperationEntry): unknown {
+    const whole = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(text)?.[1];
+    if (whole !== undefined && Object.hasOwn(values, whole)) return this.#substitute(values[whole], {}, entry);
+    let made = '';
+    let from = 0;
+    for (const match of text.matchAll(PLACEHOLDER)) {
+      const value = Object.hasOwn(values, match[1]!) ? values[match[1]!] : match[0];
+      const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+      made += text.slice(from, match.index) + (isText ? value : '');
+      from = match.index + match[0].length;
+      if (made.length > SUBSTITUTED_CHARACTERS_MAX) break;
+    }
+    this.#characters += made.length + text.length - from;
+    return this.#characters > SUBSTITUTED_CHARACTERS_MAX ? this.#tooMuch(entry) : made + text.slice(from);
+  }
+
+  #tooMuch(entry: OperationEntry): null {
+    this.#stop(entry.pointer, 'The values of fragments make the Template too large.');
+    return null;
+  }
+
+  #stop(pointer: string, message: string): void {
+    if (!this.#stopped) this.#report(pointer, 'TOO_LARGE', message);
+    this.#stopped = true;
+  }
+}
+
+/** Names of the placeholders in a value. */
+export function collectPlaceholders(value: unknown, names: Set<string>): void {
+  if (typeof value === 'string') for (const match of value.matchAll(PLACEHOLDER)) names.add(match[1]!);
+  else if (Array.isArray(value)) for (const item of value) collectPlaceholders(item, names);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      collectPlaceholders(key, names);
+      collectPlaceholders(item, names);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// From an entry of a list of operations to a step of the Template: common parameters taken off, defaults filled in.
+import { baseParameters } from '../operations/base-parameters.ts';
+import { withDefaults } from './json-schema.ts';
+import type { OperationEntry, Report } from './operation-forms.ts';
+import type { ScanStep } from './scan.ts';
+import type { OperationTable } from './schema.ts';
+import type { IfMissing, OnError, TemplateDefaults, TemplateOperation } from './template.ts';
+
+/** The steps in their order; null in the place of a broken one; without comments and what is disabled. */
+export function stepsOf(
+  entries: readonly OperationEntry[],
+  broken: ReadonlySet<string>,
+  defaults: TemplateDefaults,
+  table: OperationTable,
+  report: Report,
+): (ScanStep | null)[] {
+  const running = entries.filter(({ name, value }) => name !== 'comment' && value['enabled'] !== false);
+  return running.map((entry) => {
+    const definition = table.get(entry.name);
+    if (definition === undefined || broken.has(entry.pointer)) return null;
+    const own = (definition.parameters as { properties?: Readonly<Record<string, unknown>> }).properties ?? {};
+    const operation = operationOf(entry, own, definition.parameters, defaults);
+    if (operation.where !== null) {
+      report(`${entry.base}/where`, 'NOT_AVAILABLE', '"where" is not available in this version.');
+    }
+    return { operation, definition, base: entry.base };
+  });
+}
+
+function operationOf(
+  { name, pointer, value }: OperationEntry,
+  own: Readonly<Record<string, unknown>>,
+  parameters: object,
+  defaults: TemplateDefaults,
+): TemplateOperation {
+  const isCommon = (key: string) =>
+    !Object.hasOwn(own, key) && (key === 'op' || key === 'where' || key in baseParameters);
+  const common = (key: string) => (isCommon(key) ? value[key] : undefined);
+  const given: Record<string, unknown> = Object.create(null);
+  for (const [key, part] of Object.entries(value)) if (!isCommon(key)) given[key] = part;
+  return {
+    pointer,
+    name,
+    id: (common('id') as string | undefined) ?? null,
+    enabled: true,
+    where: (common('where') as string | undefined) ?? null,
+    ifMissing: (common('if_missing') as IfMissing | undefined) ?? 'fail',
+    onError: (common('on_error') as OnError | undefined) ?? defaults.onError,
+    parameters: withDefaults(parameters, given) as Readonly<Record<string, unknown>>,
+  };
+}

@@ -1,0 +1,100 @@
+// Brings each entry of a list of operations into one form, `{op: name, ...}`: a file may also write `{name: {...}}`.
+
+import { pointerSegment } from './pointer.ts';
+import type { OperationTable } from './schema.ts';
+import { languageOperations } from './structure-operations.ts';
+import { suggestion } from './suggestion.ts';
+
+/** One entry of a list of operations, whatever form it was written in. */
+export interface OperationEntry {
+  readonly name: string;
+  /** JSON pointer of the entry in the file, such as "/operations/3". */
+  readonly pointer: string;
+  /** JSON pointer of its parameters: the same, or "/operations/3/rename" in the short form. */
+  readonly base: string;
+  /** `{op, ...parameters}`. */
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Reported already: it has no known name or no form. It stays in the list because what follows depends on it. */
+  readonly broken: boolean;
+}
+
+export type Report = (pointer: string, code: string, message: string) => void;
+
+/** Keys that may stand in place of `op`. */
+const NAME_KEYS = ['op', 'operation'];
+
+/** Entries of a list; what is wrong with them is reported. `pointer` is that of the list. */
+export function operationEntries(
+  list: unknown,
+  pointer: string,
+  table: OperationTable,
+  report: Report,
+): OperationEntry[] {
+  if (!Array.isArray(list)) {
+    if (list !== undefined) report(pointer, 'BAD_TYPE', 'Write a list of operations.');
+    return [];
+  }
+  return list.map((item, index) => {
+    const place = `${pointer}/${index}`;
+    const entry = operationEntry(item, place, report);
+    if (entry !== null && isAvailable(entry, table, report)) return { ...entry, broken: false };
+    return { name: '', pointer: place, base: place, value: mapping({}), broken: true };
+  });
+}
+
+type SoundEntry = Omit<OperationEntry, 'broken'>;
+
+function operationEntry(item: unknown, pointer: string, report: Report): SoundEntry | null {
+  if (!isMapping(item)) {
+    report(pointer, 'BAD_TYPE', 'Write an operation such as {op: drop, columns: [...]}.');
+    return null;
+  }
+  const key = NAME_KEYS.find((name) => name in item);
+  if (key !== undefined) {
+    const { [key]: name, ...parameters } = item;
+    if (typeof name === 'string') return { name, pointer, base: pointer, value: mapping({ ...parameters, op: name }) };
+    report(`${pointer}/${key}`, 'BAD_TYPE', "Write the operation's name as a text.");
+    return null;
+  }
+  return shortForm(item, pointer, report);
+}
+
+/** `{rename: {...}}`, and for `use` and `comment` a text. */
+function shortForm(item: Readonly<Record<string, unknown>>, pointer: string, report: Report): SoundEntry | null {
+  const [name, ...more] = Object.keys(item);
+  if (name === undefined || more.length > 0) {
+    report(pointer, 'MISSING_OPERATION', 'The name of the operation is missing. Write {op: drop, ...}.');
+    return null;
+  }
+  const inner = item[name];
+  const base = `${pointer}/${pointerSegment(name)}`;
+  if (typeof inner === 'string' && (name === 'use' || name === 'comment')) {
+    const parameter = name === 'use' ? 'fragment' : 'text';
+    return { name, pointer, base: pointer, value: mapping({ op: name, [parameter]: inner }) };
+  }
+  if (inner === null) return { name, pointer, base, value: mapping({ op: name }) };
+  if (isMapping(inner)) return { name, pointer, base, value: mapping({ ...inner, op: name }) };
+  report(base, 'BAD_TYPE', `Write the parameters as a mapping, such as {op: ${name}, ...}.`);
+  return null;
+}
+
+function isAvailable({ name, pointer }: SoundEntry, table: OperationTable, report: Report): boolean {
+  if (table.has(name) || name === 'use' || name === 'comment') return true;
+  if (languageOperations.includes(name)) {
+    report(pointer, 'NOT_AVAILABLE', `The operation ${JSON.stringify(name)} is not available in this version.`);
+  } else {
+    const hint = suggestion(name, [...table.keys(), 'use', 'comment']);
+    const list = hint === '' ? ` Known: ${[...table.keys(), 'use', 'comment'].join(', ')}.` : hint;
+    report(pointer, 'UNKNOWN_OPERATION', `There is no operation ${JSON.stringify(name)}.${list}`);
+  }
+  return false;
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Without a prototype, as everything that holds keys of a Template. */
+function mapping(value: object): Record<string, unknown> {
+  return Object.assign(Object.create(null), value);
+}
