@@ -46,10 +46,10 @@ export class RecordFeed {
 
   #checkIncompleteRow(): void {
     const { window, index } = this;
-    if (index.full) throw malformed('columns', index.lineOf(index.rowStart));
-    if (window.filled - index.rowStart > ROW_BYTES_MAX + LINE_BREAK_BYTES) {
-      throw malformed('row', index.lineOf(index.rowStart));
-    }
+    // At a full index the scanned bytes decide, not the ones that happen to be in the window.
+    const seenBytes = (index.full ? index.scanned : window.filled) - index.rowStart;
+    const tooLong = seenBytes > ROW_BYTES_MAX + LINE_BREAK_BYTES;
+    if (tooLong || index.full) throw malformed(tooLong ? 'row' : 'columns', index.lineOf(index.rowStart));
   }
 
   #failOpenQuote(): never {
