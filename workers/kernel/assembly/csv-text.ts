@@ -43,7 +43,7 @@ export function putNull(step: usize, out: usize): usize {
   return copyOver(out, start, start + <usize>load<u32>(step, NULL_LENGTH));
 }
 
-function empty(program: usize, step: usize, out: usize): usize {
+export function empty(program: usize, step: usize, out: usize): usize {
   if (load<u32>(program, EMPTY_IS_NULL)) return putNull(step, out);
   return emptyText(step, out);
 }
@@ -68,7 +68,7 @@ export function text(program: usize, step: usize, start: usize, end: usize, doub
 }
 
 /** Copies while it looks for what needs quotes; 0 when it met that. */
-function bare(program: usize, start: usize, end: usize, guarded: bool, out: usize): usize {
+export function bare(program: usize, start: usize, end: usize, guarded: bool, out: usize): usize {
   let target = out;
   if (guarded) store<u8>(target++, 0x27);
   for (let at = start; at < end; at += 16) {
@@ -128,7 +128,7 @@ export function holdsSpecial(program: usize, start: usize, end: usize): bool {
 }
 
 /** Bits of the delimiter's first byte, quotes, CR and LF. */
-export function specialBytes(program: usize, bytes: v128): u32 {
+function specialBytes(program: usize, bytes: v128): u32 {
   const delimiters = i8x16.eq(bytes, v128.load8_splat(program + DELIMITER));
   const quotes = i8x16.eq(bytes, i8x16.splat(<i8>QUOTE));
   const lines = v128.or(i8x16.eq(bytes, i8x16.splat(0x0a)), i8x16.eq(bytes, i8x16.splat(0x0d)));
@@ -136,7 +136,7 @@ export function specialBytes(program: usize, bytes: v128): u32 {
 }
 
 /** The first byte of a delimiter of several bytes is not yet the delimiter. */
-export function isSpecial(program: usize, at: usize, mask: u32, end: usize): bool {
+function isSpecial(program: usize, at: usize, mask: u32, end: usize): bool {
   const length = <usize>load<u32>(program, DELIMITER_LENGTH);
   if (length == 1) return true;
   const wanted = load<u32>(program, DELIMITER);

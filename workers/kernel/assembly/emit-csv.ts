@@ -1,6 +1,8 @@
 // Writes live rows as CSV by a program that workers/output/csv-program.ts lays out in memory (layout: emit-layout.ts).
 // Each row is written whole or not at all: before each step the worst length of its cells is compared with the room left.
 import {
+  CELL_CLASSES,
+  CLASS_QUOTE,
   DECIMAL_MARK,
   DELIMITER,
   DELIMITER_LENGTH,
@@ -37,8 +39,8 @@ import {
   TRUE_AT,
   TRUE_LENGTH,
 } from './emit-layout';
-import { field, holdsSpecial, isFormula, isNull, isSpecial, putNull, specialBytes, text } from './csv-text';
-import { copyOver, maskOf } from './emit-copy';
+import { bare, empty, field, holdsSpecial, isFormula, isNull, putNull, text } from './csv-text';
+import { copyOver } from './emit-copy';
 import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';
 
 /** Room that a cell takes beside its own bytes, doubled at worst: two quotes, the guard's mark, delimiter, line ending. */
@@ -103,32 +105,45 @@ function run(program: usize, step: usize, row: usize, out: usize, limit: usize):
   if (out + (end - start) + cells * (<usize>load<u32>(step, NULL_LENGTH) + 2) + CELL_EXTRA_BYTES > limit) return 0;
   const classes = <usize>load<u32>(program, RUN_CLASSES);
   const emptyIsSpecial = load<u32>(program, EMPTY_IS_SPECIAL);
+  const delimiter = load<u8>(program, DELIMITER);
   for (; entry <= lastEntry; entry += 4) {
     const fieldStart = <usize>load<u32>(entry) + 1;
     const kind = load<u8>(classes + <usize>load<u8>(fieldStart));
     if (kind == 0 && emptyIsSpecial == 0) continue;
     const fieldEnd = <usize>load<u32>(entry, 4);
-    if (!isAltered(program, fieldStart, fieldEnd)) continue;
-    if (fieldStart > start) out = copyOver(out, start, fieldStart);
-    out = field(program, step, fieldStart, fieldEnd, out);
+    let next: usize;
+    if (kind & CLASS_QUOTE) {
+      // Most quotes are not needed, so the copy without them is tried at once.
+      if (fieldStart > start) out = copyOver(out, start, fieldStart);
+      start = fieldStart;
+      next = unquoted(program, step, fieldStart + 1, fieldEnd - 1, out);
+      if (next == 0) continue;
+    } else {
+      if (!isAltered(program, fieldStart, fieldEnd)) continue;
+      if (fieldStart > start) out = copyOver(out, start, fieldStart);
+      next = field(program, step, fieldStart, fieldEnd, out);
+    }
+    out = next;
     start = fieldEnd + 1;
-    if (entry < lastEntry) store<u8>(out++, <u8>load<u32>(program, DELIMITER));
+    if (entry < lastEntry) store<u8>(out++, delimiter);
   }
   return start > end ? out : copyOver(out, start, end);
 }
 
-/** True when a raw field of a run does not leave as the bytes that it is. */
+/** True when an unquoted field of a run does not leave as the bytes that it is. */
 function isAltered(program: usize, start: usize, end: usize): bool {
   if (start >= end) return load<u32>(program, EMPTY_IS_SPECIAL) != 0;
-  if (load<u8>(start) != <u8>QUOTE) return isNull(program, start, end) || isFormula(program, start, end);
-  const from = start + 1;
-  const to = end - 1;
-  if (from == to || isNull(program, from, to) || isFormula(program, from, to)) return true;
-  for (let at = from; at < to; at += 16) {
-    const mask = maskOf(specialBytes(program, v128.load(at)), to - at);
-    if (mask != 0 && isSpecial(program, at, mask, to)) return false;
+  return isNull(program, start, end) || isFormula(program, start, end);
+}
+
+/** The inside of a quoted field of a run; 0 when it leaves as it came, with its quotes. */
+function unquoted(program: usize, step: usize, start: usize, end: usize, out: usize): usize {
+  if (start == end) return empty(program, step, out);
+  if (load<u8>(<usize>load<u32>(program, CELL_CLASSES) + <usize>load<u8>(start)) != 0) {
+    if (isNull(program, start, end)) return putNull(step, out);
+    if (isFormula(program, start, end)) return text(program, step, start, end, true, out);
   }
-  return true;
+  return bare(program, start, end, false, out);
 }
 
 /** One cell by itself. 0 = no room. */

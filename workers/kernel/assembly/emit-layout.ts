@@ -62,6 +62,7 @@ export const FLAG_SCAN: u32 = 8;
 /** JSON: the value is a string, whose opening quote ends the prefix. */
 export const FLAG_STRING: u32 = 16;
 
+export const CLASS_QUOTE: u32 = 1;
 export const CLASS_GUARD: u32 = 2;
 export const CLASS_SIGN: u32 = 4;
 export const CLASS_NULL: u32 = 8;
