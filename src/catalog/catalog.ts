@@ -49,6 +49,8 @@ export interface CatalogTable {
 /** A Template of an account. `Checked` is what the Template checker made of it. */
 export interface CatalogTemplate<Checked> {
   readonly id: string;
+  /** Relative to the catalog, such as "templates/acme/orders.yaml". */
+  readonly file: string;
   readonly name: string | null;
   readonly description: string | null;
   readonly outputFormat: string | null;

@@ -72,12 +72,12 @@ export async function readTemplates<Checked>(
     if (bytes === null) continue;
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const known = reusable ? folders.before?.templates.get(id) : undefined;
-    if (known?.sha256 === sha256 && known.format === format) templates.set(id, known);
+    if (known?.sha256 === sha256 && known.file === file.file) templates.set(id, known);
     else {
       const source = readText(file.file, bytes, problems);
       const context = { account, templateId: id, ...references };
       const made = source === null ? null : await check(file.file, source, format, context, checkTemplate, problems);
-      if (made !== null) templates.set(id, { id, format, sha256, ...made });
+      if (made !== null) templates.set(id, { id, file: file.file, format, sha256, ...made });
     }
   }
   return templates;
@@ -90,7 +90,7 @@ async function check<Checked>(
   context: TemplateContext,
   checkTemplate: CheckTemplate<Checked>,
   problems: ProblemList,
-): Promise<Omit<CatalogTemplate<Checked>, 'id' | 'format' | 'sha256'> | null> {
+): Promise<Omit<CatalogTemplate<Checked>, 'id' | 'file' | 'format' | 'sha256'> | null> {
   const result = await checkTemplate(source, format, context);
   if ('template' in result) {
     const { name, description, outputFormat, checked } = result.template;

@@ -21,8 +21,9 @@ export interface CheckedTemplate<Checked> {
 
 export interface TemplateProblem {
   readonly pointer: string;
-  readonly line: number;
-  readonly column: number;
+  /** 1-based; null when the place in the text is not known. */
+  readonly line: number | null;
+  readonly column: number | null;
   readonly message: string;
 }
 
