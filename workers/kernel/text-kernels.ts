@@ -85,6 +85,7 @@ export type SettleViews = (
   after: number,
   rows: number,
   count: number,
+  emptyToNull: number,
   cellBytesMax: number,
   todo: number,
 ) => number;

@@ -8,21 +8,21 @@ import type { Column, Schema } from '../../schema.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
 import { inSlices } from '../slices.ts';
 
-/** One column that an operation computes: from which, and where it goes (the same column when in place). */
+/** One column that an operation computes: from which (null: from none), and where it goes (the same when in place). */
 export interface CellTarget {
-  readonly source: Column;
+  readonly source: Column | null;
   readonly target: Column;
 }
 
 /** The rows of one column at work. Whatever an edit does is thrown away and done again when the arena gets full. */
 export interface CellWork {
   readonly batch: Batch;
-  /** Index of the source column in the batch. */
+  /** Index of the source column in the batch, -1 when there is none. */
   readonly column: number;
   /** u32 physical rows to edit; may be overwritten. */
   readonly rows: number;
   readonly count: number;
-  /** Data of the target before the edit: the source's when in place, else null. Rows not edited keep it. */
+  /** The target is the source: rows not edited keep their cells. Else they are null. */
   readonly inPlace: boolean;
   /** A cell that could not be computed. Its data must be set to null. */
   fail(physicalRow: number, code: RowErrorCode): void;
@@ -87,7 +87,7 @@ class CellOperator implements Operator {
     this.#targets = targets;
     this.#edits = edits;
     this.#where = where;
-    this.#sources = targets.map(({ source }) => columnIndex(context.input, source));
+    this.#sources = targets.map(({ source }) => (source === null ? -1 : columnIndex(context.input, source)));
     this.#makers = context.output.map(({ id }) => targets.findIndex(({ target }) => target.id === id));
   }
 
@@ -95,7 +95,7 @@ class CellOperator implements Operator {
     const arena = this.#arena;
     const fixedBytes = this.#targets.length * (batch.rows * (VIEW_BYTES + 1) + batch.live * 8 + 64);
     if (arena.capacityBytes < fixedBytes * 2) arena.enlarge(fixedBytes * 2);
-    for (const index of this.#sources) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+    for (const index of this.#sources) if (index >= 0 && batch.columns[index]!.kind !== 'typed') batch.views(index);
     inSlices(batch, (from, to) => {
       const attempt = this.#attempt(batch, from, to);
       if (attempt !== null) this.#handOn(batch, from, to, attempt);
@@ -156,19 +156,19 @@ class CellOperator implements Operator {
     attempt.failures.sort((a, b) => a.position - b.position || a.target - b.target);
     for (const { row, target, code } of attempt.failures) {
       if (dropped.has(row)) continue;
-      const action = this.#context.errors.report(batch, row, this.#targets[target]!.source.name, code);
+      const action = this.#context.errors.report(batch, row, this.#targets[target]!.target.name, code);
       const made = attempt.made[target]!;
-      const source = batch.columns[this.#sources[target]!]!;
+      const source = this.#isInPlace(target) ? batch.columns[this.#sources[target]!]! : null;
       if (action === 'drop_row') dropped.add(row);
-      else if (action === 'keep' && this.#isInPlace(target) && copyCell(batch, source, made, row)) continue;
-      else if (this.#isInPlace(target) && !isNullCell(batch, source, row)) attempt.changed++;
+      else if (source === null || (action === 'keep' && copyCell(batch, source, made, row))) continue;
+      else if (!isNullCell(batch, source, row)) attempt.changed++;
     }
     return dropped;
   }
 
   #isInPlace(target: number): boolean {
     const { source, target: made } = this.#targets[target]!;
-    return source.id === made.id;
+    return source?.id === made.id;
   }
 }
 

@@ -28,7 +28,7 @@ export function viewsEdit(
     if (made === null || rows === 0) return null;
     arena.heap.u8.copyWithin(rows, work.rows, work.rows + work.count * 4);
     if (!change(made.at, rows, work.count, work)) return null;
-    settle(context, work, before, made.at);
+    settleText(context, work, work.inPlace ? before : 0, made.at);
     return made;
   };
 }
@@ -53,18 +53,26 @@ export function startViews(context: OperatorContext, work: CellWork, before: num
   return { kind: 'views', at };
 }
 
-/** Counts changes, blanks cells over the ceiling and reports them. */
-function settle(context: OperatorContext, work: CellWork, before: number, after: number): void {
+/**
+ * Ends an edit of text: counts changes from `before` (0: a new column), blanks cells over the ceiling, reports them.
+ * `emptyToNull`: whether a cell that became the empty text becomes null.
+ */
+export function settleText(
+  context: OperatorContext,
+  work: CellWork,
+  before: number,
+  after: number,
+  emptyToNull = true,
+): void {
   const { arena, kernel } = context;
   const todo = arena.take((work.count + 1) * 4);
-  const changed = kernel.exports.settleViews(before, after, work.rows, work.count, CELL_BYTES_MAX, todo);
-  work.changed(changed);
+  const empty = emptyToNull ? 1 : 0;
+  work.changed(kernel.exports.settleViews(before, after, work.rows, work.count, empty, CELL_BYTES_MAX, todo));
   const { u32 } = arena.heap;
   const tooLong = u32[todo >>> 2]!;
   for (let i = 1; i <= tooLong; i++) {
     const row = u32[(todo >>> 2) + i]!;
-    u32[(after >>> 2) + row * 2] = 0;
-    u32[(after >>> 2) + row * 2 + 1] = 0;
+    u32.fill(0, (after >>> 2) + row * 2, (after >>> 2) + row * 2 + 2);
     work.fail(row, 'TOO_LONG');
   }
 }

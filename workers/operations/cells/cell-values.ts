@@ -1,0 +1,119 @@
+// Cells as values: readers give a column's cells one by one in the form that expressions use (expression/value.ts), null
+// for a missing one.
+import { type Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../batch.ts';
+import type { ColumnType } from '../../schema.ts';
+import { CalendarDate } from '../../values/calendar.ts';
+import { Decimal, decimalOf } from '../../values/decimal.ts';
+import { timestampOf } from '../../values/timestamp.ts';
+import { decodeCell } from './text-chain.ts';
+
+const TWO_32 = 2 ** 32;
+const MICROS_PER_SECOND = 1_000_000n;
+
+/** High words of integers that fit a double exactly: 53 bits and the sign. */
+const SAFE_HIGH_MAX = 2 ** 21;
+
+/** Reads the cells of one column. `bind` comes first for each batch, and again after anything that may allocate. */
+export class CellReader {
+  readonly #index: number;
+  #batch!: Batch;
+  #column!: ColumnData;
+  #u8!: Uint8Array;
+  #u32!: Uint32Array;
+  #f64!: Float64Array;
+
+  constructor(type: ColumnType, index: number) {
+    this.#index = index;
+    this.read = readerOf(type, this);
+  }
+
+  /** The cell of a physical row. */
+  readonly read: (row: number) => unknown;
+
+  bind(batch: Batch): void {
+    this.#batch = batch;
+    if (batch.columns[this.#index]!.kind === 'raw') batch.views(this.#index);
+    this.#column = batch.columns[this.#index]!;
+    this.#u8 = batch.heap.u8;
+    this.#u32 = batch.heap.u32;
+    this.#f64 = batch.heap.f64;
+  }
+
+  text(row: number): string | null {
+    if (this.#column.kind !== 'views') return null;
+    const at = (this.#column.at + row * VIEW_BYTES) >>> 2;
+    const start = this.#u32[at]!;
+    if (start === 0) return null;
+    const length = this.#u32[at + 1]!;
+    if (length > 24) return decodeCell(this.#batch.arena, start, length);
+    return this.#batch.text(this.#column, row);
+  }
+
+  /** Meta byte of a typed cell; META_NULL in a column of nulls that was text before. */
+  meta(row: number): number {
+    return this.#column.kind === 'typed' ? this.#u8[this.#column.meta + row]! : META_NULL;
+  }
+
+  number(row: number): number {
+    return this.#f64[(this.#at() >>> 3) + row]!;
+  }
+
+  /** A number while it is safe, a bigint above. */
+  integer(row: number): number | bigint {
+    const at = (this.#at() >>> 2) + row * 2;
+    const high = this.#u32[at + 1]! | 0;
+    if (high >= -SAFE_HIGH_MAX && high < SAFE_HIGH_MAX) {
+      const value = high * TWO_32 + this.#u32[at]!;
+      if (value > Number.MIN_SAFE_INTEGER) return value;
+    }
+    return this.bigint(row);
+  }
+
+  bigint(row: number): bigint {
+    return this.#batch.heap.i64[(this.#at() >>> 3) + row]!;
+  }
+
+  decimal(row: number, meta: number): Decimal {
+    if (meta !== META_BIG) return new Decimal(this.integer(row), meta);
+    const big = this.#column.kind === 'typed' ? this.#column.big?.get(row) : undefined;
+    const value = big === undefined ? null : decimalOf(big.unscaled, big.scale);
+    if (value === null) throw new Error('a decimal beyond 64 bits is missing');
+    return value;
+  }
+
+  #at(): number {
+    return this.#column.kind === 'typed' ? this.#column.at : 0;
+  }
+}
+
+function readerOf(type: ColumnType, cells: CellReader): (row: number) => unknown {
+  switch (type) {
+    case 'text':
+    case 'json':
+      return (row) => cells.text(row);
+    case 'boolean':
+      return (row) => {
+        const meta = cells.meta(row);
+        return meta === META_NULL ? null : meta === 1;
+      };
+    case 'number':
+      return (row) => (cells.meta(row) === META_NULL ? null : cells.number(row));
+    case 'integer':
+      return (row) => (cells.meta(row) === META_NULL ? null : cells.integer(row));
+    case 'decimal':
+      return (row) => {
+        const meta = cells.meta(row);
+        return meta === META_NULL ? null : cells.decimal(row, meta);
+      };
+    case 'date':
+      return (row) => (cells.meta(row) === META_NULL ? null : new CalendarDate(Number(cells.bigint(row))));
+    case 'datetime':
+      return (row) => (cells.meta(row) === META_NULL ? null : timestampOfMicros(cells.bigint(row)));
+  }
+}
+
+function timestampOfMicros(micros: bigint): unknown {
+  const seconds = Number(micros / MICROS_PER_SECOND);
+  const rest = Number(micros % MICROS_PER_SECOND);
+  return timestampOf(seconds, rest * 1000);
+}

@@ -1,0 +1,83 @@
+// Edits of columns cell by cell through values: what kernels do not cover.
+import { type Batch, type ColumnData, META_NULL, type TypedColumn } from '../../batch.ts';
+import type { RowErrorCode } from '../../report.ts';
+import type { ColumnType } from '../../schema.ts';
+import type { OperatorContext } from '../operation.ts';
+import type { CellEdit, CellWork } from './cell-operator.ts';
+import { ColumnBuilder } from './column-builder.ts';
+import { settleText } from './text-cells.ts';
+
+/** An error of the row in place of a value. */
+export class CellFault {
+  readonly code: RowErrorCode;
+
+  constructor(code: RowErrorCode) {
+    this.code = code;
+  }
+}
+
+/** Computes cells of one type, row by row. `bind` is called before the first row of each piece of a batch. */
+export interface CellComputation {
+  readonly type: ColumnType;
+  bind(batch: Batch): void;
+  /** The cell's value, null, or a CellFault. */
+  compute(row: number): unknown;
+}
+
+export function valueEdit(context: OperatorContext, computation: CellComputation): CellEdit {
+  const builder = new ColumnBuilder(context.arena, computation.type);
+  return (work) => {
+    const { batch, rows, count, column } = work;
+    const before = work.inPlace ? batch.columns[column]! : null;
+    if (!builder.begin(batch.rows, before)) return null;
+    computation.bind(batch);
+    const { u32 } = context.arena.heap;
+    const settled: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const row = u32[(rows >>> 2) + i]!;
+      const value = computation.compute(row);
+      const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
+      if (outcome === 'full') return null;
+      if (outcome === 'done') {
+        settled.push(row);
+        continue;
+      }
+      builder.set(row, null);
+      work.fail(row, outcome);
+    }
+    const made = builder.column;
+    countChanges(context, work, before, made, settled);
+    return made;
+  };
+}
+
+function countChanges(
+  context: OperatorContext,
+  work: CellWork,
+  before: ColumnData | null,
+  made: ColumnData,
+  settled: readonly number[],
+): void {
+  if (made.kind === 'views') {
+    const list = context.arena.take(settled.length * 4);
+    context.arena.heap.u32.set(settled, list >>> 2);
+    const old = before?.kind === 'views' ? before.at : 0;
+    settleText(context, { ...work, rows: list, count: settled.length }, old, made.at, false);
+    return;
+  }
+  if (made.kind !== 'typed') return;
+  const old = before?.kind === 'typed' && before.type === made.type ? before : null;
+  let changed = 0;
+  for (const row of settled) if (isChanged(work.batch, old, made, row)) changed++;
+  work.changed(changed);
+}
+
+function isChanged({ heap }: Batch, before: TypedColumn | null, made: TypedColumn, row: number): boolean {
+  const meta = heap.u8[made.meta + row]!;
+  if (before === null) return meta !== META_NULL;
+  if (heap.u8[before.meta + row] !== meta) return true;
+  if (meta === META_NULL || made.type === 'boolean') return false;
+  const big = made.big?.get(row);
+  if (big !== undefined) return before.big?.get(row)?.unscaled !== big.unscaled;
+  return heap.i64[(before.at >>> 3) + row] !== heap.i64[(made.at >>> 3) + row];
+}

@@ -1,0 +1,153 @@
+// The operation `set`: columns computed by expressions, or filled with a constant or another column.
+import { type Static, Type } from 'typebox';
+import { columnOfType } from '../expression/environment.ts';
+import type { CheckedExpression } from '../expression/resolution.ts';
+import type { Column, ColumnType } from '../schema.ts';
+import { pointerSegment } from '../template/pointer.ts';
+import type { Scope } from '../template/scope.ts';
+import { exactlyOne } from './base-parameters.ts';
+import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { CellReader } from './cells/cell-values.ts';
+import { constantValue } from './cells/constant-value.ts';
+import { checkRowExpression, RowExpression } from './cells/row-expression.ts';
+import { type CellComputation, CellFault, valueEdit } from './cells/value-cells.ts';
+import { columnName, columnType } from './column-set.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
+
+const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+
+const parameters = Type.Object(
+  {
+    columns: Type.Optional(
+      Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+        minProperties: 1,
+        description:
+          '`{name: expression}`; a new name makes a new column. Each expression sees the row as it came in. A text is ' +
+          'quoted inside the expression: `status: \'"open"\'`.',
+      }),
+    ),
+    column: Type.Optional(Type.String({ minLength: 1, description: 'The one column to fill.' })),
+    value: Type.Optional(
+      Type.Union([constant, Type.Object({ column: columnName }, { additionalProperties: false })], {
+        description: 'A constant as it stands, or `{column: name}`.',
+      }),
+    ),
+    type: Type.Optional(columnType),
+  },
+  exactlyOne(['columns'], ['column', 'value']),
+);
+
+type Source =
+  | { readonly kind: 'expression'; readonly expression: CheckedExpression }
+  | { readonly kind: 'constant'; readonly value: unknown }
+  | { readonly kind: 'column'; readonly column: Column };
+
+interface Assignment {
+  readonly target: CellTarget;
+  readonly type: ColumnType;
+  readonly source: Source;
+}
+
+export const set = defineOperation({
+  name: 'set',
+  summary: 'Fills columns with what expressions give, with a constant, or with the cells of another column.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'All expressions see the row as it came in',
+      operation: { op: 'set', columns: { a: 'b', b: 'a', source: '"bank"' } },
+      input: {
+        columns: ['a', 'b'],
+        rows: [
+          ['1', '2'],
+          [null, '3'],
+        ],
+      },
+      output: {
+        columns: ['a', 'b', 'source'],
+        rows: [
+          ['2', '1', 'bank'],
+          ['3', null, 'bank'],
+        ],
+      },
+    },
+    {
+      title: 'A constant of a type',
+      operation: { op: 'set', column: 'rate', value: '1.20', type: 'decimal' },
+      input: { columns: ['id'], rows: [['1']] },
+      output: { columns: ['id', 'rate'], rows: [['1', '1.20']] },
+    },
+    {
+      title: 'Another column, by a name that is no word',
+      operation: { op: 'set', columns: { number: '`Invoice No`' } },
+      input: { columns: ['Invoice No'], rows: [['007']] },
+      output: { columns: ['Invoice No', 'number'], rows: [['007', '007']] },
+    },
+  ],
+  effect(given, scope) {
+    return given.columns === undefined ? assignOne(given, scope) : assignAll(given.columns, scope);
+  },
+  start(assignments, context) {
+    return startCellOperator(
+      context,
+      assignments.map(({ target }) => target),
+      assignments.map((assignment) => valueEdit(context, computationOf(assignment, context))),
+    );
+  },
+});
+
+function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Assignment[] {
+  const checked = Object.entries(columns).flatMap(([name, source]) => {
+    const pointer = `/columns/${pointerSegment(name)}`;
+    const expression = checkRowExpression(scope, source, pointer);
+    return expression === null ? [] : [{ name, pointer, expression }];
+  });
+  return checked.map(({ name, pointer, expression }) => {
+    const type = columnOfType(expression.type);
+    return { target: targetOf(scope, name, type, pointer), type, source: { kind: 'expression', expression } };
+  });
+}
+
+function assignOne({ column = '', value = null, type }: Static<typeof parameters>, scope: Scope): Assignment[] {
+  if (typeof value === 'object' && value !== null) {
+    const source = scope.read(value.column, '/value/column');
+    if (source === null) return [];
+    const target = targetOf(scope, column, source.type, '/column');
+    return [{ target, type: source.type, source: { kind: 'column', column: source } }];
+  }
+  const made = constantValue(value, type);
+  if ('problem' in made) {
+    scope.problem('/value', 'BAD_VALUE', made.problem);
+    return [];
+  }
+  const target = targetOf(scope, column, made.type, '/column');
+  return [{ target, type: made.type, source: { kind: 'constant', value: made.value } }];
+}
+
+/** An existing column changes in place; any other name is a new column. */
+function targetOf(scope: Scope, name: string, type: ColumnType, pointer: string): CellTarget {
+  const existing = scope.columns.find((column) => column.name === name);
+  if (existing === undefined) return { source: null, target: scope.add(name, type, pointer) };
+  if (existing.type !== type) scope.retype(existing, type);
+  return { source: existing, target: existing };
+}
+
+function computationOf({ source, type }: Assignment, context: OperatorContext): CellComputation {
+  if (source.kind === 'constant') return { type, bind: () => undefined, compute: () => source.value };
+  if (source.kind === 'column') {
+    const index = context.input.findIndex(({ id }) => id === source.column.id);
+    const reader = new CellReader(source.column.type, index);
+    return { type, bind: (batch) => reader.bind(batch), compute: reader.read };
+  }
+  const expression = new RowExpression(source.expression, context.input, context);
+  return {
+    type,
+    bind: (batch) => expression.bind(batch),
+    compute(row) {
+      const result = expression.evaluate(row);
+      return 'code' in result ? new CellFault(result.code) : result.value;
+    },
+  };
+}
