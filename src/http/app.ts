@@ -1,0 +1,50 @@
+// One listening port of uWebSockets.js: the only importer of that library. It hands every request to the router as an
+// Exchange and does nothing else.
+import type { us_listen_socket } from 'uWebSockets.js';
+import { App, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
+import type { ExchangeSettings, HeaderPair } from './exchange.ts';
+import { Exchange } from './exchange.ts';
+import type { Router } from './router.ts';
+
+export interface HttpServer {
+  readonly port: number;
+  /** Takes no new connections; what is open goes on. */
+  stopListening(): void;
+  /** Closes everything that is still open. */
+  close(): void;
+}
+
+/** Listens on host and port (0 = any). Rejects when the port cannot be had: without the flag two processes share it. */
+export function listen(host: string, port: number, router: Router, settings: ExchangeSettings): Promise<HttpServer> {
+  const app = App();
+  app.any('/*', (response, request) => {
+    const headers: HeaderPair[] = [];
+    request.forEach((name, value) => headers.push([name, value]));
+    const head = { method: request.getCaseSensitiveMethod().toUpperCase(), path: request.getUrl(), headers };
+    router.dispatch(new Exchange(response, head, settings));
+  });
+  return new Promise((resolve, reject) => {
+    const onListening = (socket: us_listen_socket | false): void => {
+      if (!socket) return reject(new Error(`cannot listen on ${host}:${port}`));
+      let listening = true;
+      const stopListening = (): void => {
+        if (listening) us_listen_socket_close(socket);
+        listening = false;
+      };
+      const close = (): void => {
+        // The library's close() takes the listening socket with it.
+        listening = false;
+        app.close();
+      };
+      resolve({ port: us_socket_local_port(socket), stopListening, close });
+    };
+    // The declaration has no form with a host and options.
+    const listenOn = app.listen as unknown as (
+      host: string,
+      port: number,
+      options: number,
+      callback: (socket: us_listen_socket | false) => void,
+    ) => void;
+    listenOn.call(app, host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, onListening);
+  });
+}

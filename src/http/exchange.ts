@@ -1,0 +1,255 @@
+// One request and its one answer: headers, request id, JSON, downloads, and the end of a connection that is refused
+// while it still sends. It does not route and knows no operation.
+// States: open → answering (the answer is decided) → finished (it was handed to the kernel, or the client is gone).
+import { randomUUID } from 'node:crypto';
+import type { RawResponse } from './raw-response.ts';
+import type { Refusal } from './refusal.ts';
+import { RequestBody } from './request-body.ts';
+import type { ByteSource } from './send-bytes.ts';
+import { sendBytes } from './send-bytes.ts';
+import { REASON_BY_STATUS, STATUS_BY_CODE } from './status.ts';
+
+export type HeaderPair = readonly [name: string, value: string];
+
+/** A request as read from the library, which forgets it when the handler returns. */
+export interface RequestHead {
+  /** Upper case. */
+  readonly method: string;
+  readonly path: string;
+  /** Names in lower case; repeated headers stand repeatedly. */
+  readonly headers: readonly HeaderPair[];
+}
+
+/** What the log line and the metrics of one request are made of. */
+export interface FinishedExchange {
+  readonly requestId: string;
+  readonly method: string;
+  /** Name of the operation, '' for an unknown path. */
+  readonly operation: string;
+  readonly account: string | null;
+  readonly runId: string | null;
+  /** 0: the client was gone before it could be answered. */
+  readonly status: number;
+  /** Error code of the answer. */
+  readonly code: string | null;
+  readonly milliseconds: number;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+}
+
+export interface ExchangeSettings {
+  readonly uploadMilliseconds: number;
+  readonly onFinished: (exchange: FinishedExchange) => void;
+  readonly onFault: (fault: unknown, requestId: string) => void;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const UNSAFE_IN_HEADER = /[\r\n\0]/;
+
+/** After a body that took too long its client gets this long to read the answer, in milliseconds. */
+const CUT_DRAIN_MILLISECONDS = 1_000;
+
+export class Exchange {
+  readonly head: RequestHead;
+  readonly requestId: string;
+  /** null for the methods whose body is never read. */
+  readonly body: RequestBody | null;
+  /** Filled in on the way for the log. */
+  operation = '';
+  account: string | null = null;
+  runId: string | null = null;
+  #response: RawResponse;
+  #settings: ExchangeSettings;
+  #startedAt = performance.now();
+  #state: 'open' | 'answering' | 'finished' = 'open';
+  #gone = false;
+  #goneListeners: (() => void)[] = [];
+  #headers: HeaderPair[] = [];
+  #code: string | null = null;
+  #drainMilliseconds: number | undefined;
+
+  constructor(response: RawResponse, head: RequestHead, settings: ExchangeSettings) {
+    this.#response = response;
+    this.#settings = settings;
+    this.head = head;
+    const given = this.header('x-request-id');
+    this.requestId = given !== null && REQUEST_ID.test(given) ? given : randomUUID();
+    response.onAborted(() => this.#lost());
+    const bodyless = head.method === 'GET' || head.method === 'HEAD';
+    this.body = bodyless ? null : new RequestBody(response, settings.uploadMilliseconds);
+  }
+
+  /** The client has gone away: nobody reads an answer. */
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  get answered(): boolean {
+    return this.#state !== 'open';
+  }
+
+  /** Calls back when the client goes away before it was answered; at once when it already has. */
+  onGone(listener: () => void): void {
+    if (this.#gone) listener();
+    else this.#goneListeners.push(listener);
+  }
+
+  /** The first header of this lower-case name, null when absent. */
+  header(name: string): string | null {
+    for (const [key, value] of this.head.headers) if (key === name) return value;
+    return null;
+  }
+
+  headerValues(name: string): string[] {
+    return this.head.headers.filter(([key]) => key === name).map(([, value]) => value);
+  }
+
+  /** Adds a header to whatever answer will be given. */
+  addHeader(name: string, value: string): void {
+    this.#headers.push([name, value]);
+  }
+
+  /** Answers with JSON; a string is taken as JSON that is already written. */
+  json(status: number, value: object | string, headers: readonly HeaderPair[] = []): void {
+    const body = typeof value === 'string' ? value : JSON.stringify(value);
+    this.#answer(status, [['Content-Type', 'application/json'], ...headers], body);
+  }
+
+  text(status: number, contentType: string, body: string): void {
+    this.#answer(status, [['Content-Type', contentType]], body);
+  }
+
+  empty(status: number, headers: readonly HeaderPair[] = []): void {
+    this.#answer(status, headers, null);
+  }
+
+  refuse(refusal: Refusal): void {
+    this.#code = refusal.code;
+    const { code, message, quota, columns } = refusal;
+    const body = { error: code, message, request_id: this.requestId, quota, columns };
+    this.json(STATUS_BY_CODE[code], body, refusal.headers);
+  }
+
+  /** Refuses a client whose body was cut: a silent one is closed at once, a slow one is given a moment to read. */
+  refuseCut(refusal: Refusal, why: 'silent' | 'late'): void {
+    this.#drainMilliseconds = why === 'silent' ? 0 : CUT_DRAIN_MILLISECONDS;
+    this.refuse(refusal);
+  }
+
+  /** Logs a fault of ours and answers 500 with nothing of it. */
+  fault(fault: unknown): void {
+    this.#settings.onFault(fault, this.requestId);
+    this.refuse({ code: 'INTERNAL_ERROR', message: 'The service has made a mistake. Its log has the request id.' });
+  }
+
+  /** Answers with bytes of a source, as slowly as the client reads; closes the source. HEAD gets the headers alone. */
+  bytes(status: number, headers: readonly HeaderPair[], totalBytes: number, source: ByteSource): void {
+    if (this.#state !== 'open' || this.head.method === 'HEAD' || totalBytes === 0) {
+      source.close();
+      this.#answer(status, [...headers, ['Content-Length', String(totalBytes)]], null);
+      return;
+    }
+    this.#state = 'answering';
+    this.#response.cork(() => this.#writeHead(status, headers));
+    const done = (sentBytes: number, fault: unknown): void => {
+      if (fault !== null) this.#settings.onFault(fault, this.requestId);
+      this.#finish(status, sentBytes);
+    };
+    sendBytes(this.#response, source, totalBytes, (listener) => this.onGone(listener), done);
+  }
+
+  #answer(status: number, headers: readonly HeaderPair[], body: string | null): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'answering';
+    // A short body usually comes in the same packet as its head: then the connection can stay open.
+    if (this.body === null || this.body.ended) this.#write(status, headers, body);
+    else setImmediate(() => this.#write(status, headers, body));
+  }
+
+  #write(status: number, headers: readonly HeaderPair[], body: string | null): void {
+    if (this.#gone) return;
+    if (this.body !== null && !this.body.ended) this.#writeAndDrain(status, headers, body, this.body);
+    else this.#writeWhole(status, headers, body);
+    this.#finish(status, body?.length ?? 0);
+  }
+
+  #writeWhole(status: number, headers: readonly HeaderPair[], body: string | null): void {
+    this.#response.cork(() => {
+      this.#writeHead(status, headers);
+      if (body === null) {
+        this.#response.endWithoutBody();
+      } else if (this.head.method === 'HEAD') {
+        this.#writeHeader('Content-Length', String(Buffer.byteLength(body)));
+        this.#response.endWithoutBody();
+      } else {
+        this.#response.end(body);
+      }
+    });
+    this.body?.lose();
+  }
+
+  /**
+   * The library's end() gives the response away, and with it the body that is still coming. So this answer is written
+   * whole as the value of its last header: the response stays ours until the body has ended or its time is over. The
+   * line end that follows a header is then the last of the content (white space to JSON).
+   */
+  #writeAndDrain(status: number, headers: readonly HeaderPair[], body: string | null, rest: RequestBody): void {
+    this.#response.cork(() => {
+      this.#writeHead(status, headers);
+      this.#writeHeader('Date', new Date().toUTCString());
+      this.#writeHeader('Connection', 'close');
+      const length = body === null ? 0 : Buffer.byteLength(body) + 2;
+      this.#response.writeHeader('Content-Length', body === null ? '0\r\n' : `${length}\r\n\r\n${body}`);
+    });
+    const close = (): void => {
+      // Not in the library's own callback, which still uses the response.
+      setImmediate(() => {
+        if (!this.#gone) this.#response.close();
+      });
+    };
+    rest.drop(close, this.#drainMilliseconds);
+  }
+
+  #writeHead(status: number, headers: readonly HeaderPair[]): void {
+    this.#response.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`);
+    this.#writeHeader('X-Request-Id', this.requestId);
+    this.#writeHeader('Cache-Control', 'private, no-store');
+    this.#writeHeader('X-Content-Type-Options', 'nosniff');
+    for (const [name, value] of this.#headers) this.#writeHeader(name, value);
+    for (const [name, value] of headers) this.#writeHeader(name, value);
+  }
+
+  /** The library does not check: a line end would let a value write headers. */
+  #writeHeader(name: string, value: string): void {
+    if (UNSAFE_IN_HEADER.test(name) || UNSAFE_IN_HEADER.test(value)) throw new Error(`unsafe value of header ${name}`);
+    this.#response.writeHeader(name, value);
+  }
+
+  #lost(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.body?.lose();
+    const listeners = this.#goneListeners;
+    this.#goneListeners = [];
+    for (const listener of listeners) listener();
+    this.#finish(0, 0);
+  }
+
+  #finish(status: number, sentBytes: number): void {
+    if (this.#state === 'finished') return;
+    this.#state = 'finished';
+    this.#goneListeners = [];
+    this.#settings.onFinished({
+      requestId: this.requestId,
+      method: this.head.method,
+      operation: this.operation,
+      account: this.account,
+      runId: this.runId,
+      status,
+      code: this.#code,
+      milliseconds: performance.now() - this.#startedAt,
+      receivedBytes: this.body?.receivedBytes ?? 0,
+      sentBytes,
+    });
+  }
+}

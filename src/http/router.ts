@@ -1,0 +1,94 @@
+// Which operation a path and a method mean: our own table, so that unknown paths, wrong methods, HEAD and OPTIONS are
+// answered as they should. It knows nothing of what operations do.
+import type { Exchange } from './exchange.ts';
+import { refusal } from './refusal.ts';
+
+export type Method = 'GET' | 'POST';
+
+/** Values of the path's parameters by name. */
+export type PathParameters = Readonly<Record<string, string>>;
+
+export interface Route {
+  /** Name of the operation, as in the interface. */
+  readonly operation: string;
+  readonly method: Method;
+  /** Such as /api/v1/runs/{run_id}: a parameter is one whole segment. */
+  readonly path: string;
+  /** Answers the exchange, now or later. A throw or a rejection is a fault of ours. */
+  readonly handle: (exchange: Exchange, parameters: PathParameters) => void | Promise<void>;
+}
+
+interface PathEntry {
+  readonly segments: readonly string[];
+  readonly routes: Route[];
+}
+
+export class Router {
+  #paths: PathEntry[] = [];
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      const segments = route.path.split('/');
+      const same = this.#paths.find((entry) => entry.segments.join('/') === route.path);
+      if (same === undefined) this.#paths.push({ segments, routes: [route] });
+      else same.routes.push(route);
+    }
+  }
+
+  /** Gives the exchange to its route, or answers 404, 405 or OPTIONS itself. */
+  dispatch(exchange: Exchange): void {
+    const segments = exchange.head.path.split('/');
+    const entry = this.#paths.find((candidate) => matches(candidate.segments, segments));
+    if (entry === undefined) return exchange.refuse(refusal('NOT_FOUND', 'There is nothing at this path.'));
+    const { method } = exchange.head;
+    const allow = allowedMethods(entry.routes);
+    if (method === 'OPTIONS') return exchange.empty(204, [['Allow', allow]]);
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const route = entry.routes.find((candidate) => candidate.method === wanted);
+    if (route === undefined) {
+      const wrong = refusal('METHOD_NOT_ALLOWED', `This path answers to ${allow}.`);
+      return exchange.refuse({ ...wrong, headers: [['Allow', allow]] });
+    }
+    exchange.operation = route.operation;
+    run(route, exchange, parametersOf(entry.segments, segments));
+  }
+}
+
+function run(route: Route, exchange: Exchange, parameters: PathParameters): void {
+  try {
+    route.handle(exchange, parameters)?.catch((fault: unknown) => exchange.fault(fault));
+  } catch (fault) {
+    exchange.fault(fault);
+  }
+}
+
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  if (pattern.length !== segments.length) return false;
+  return pattern.every((part, index) => {
+    const segment = segments[index] as string;
+    return part.startsWith('{') ? segment !== '' : decoded(segment) === part;
+  });
+}
+
+function parametersOf(pattern: readonly string[], segments: readonly string[]): PathParameters {
+  const parameters: Record<string, string> = {};
+  pattern.forEach((part, index) => {
+    if (part.startsWith('{')) parameters[part.slice(1, -1)] = decoded(segments[index] as string);
+  });
+  return parameters;
+}
+
+/** The segment without percent-encoding; one that cannot be decoded stays as it is and matches nothing. */
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function allowedMethods(routes: readonly Route[]): string {
+  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...methods, 'OPTIONS'].join(', ');
+}
