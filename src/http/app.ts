@@ -1,7 +1,8 @@
 // One listening port of uWebSockets.js: the only importer of that library. It hands every request to the router as an
 // Exchange and does nothing else.
 import type { us_listen_socket } from 'uWebSockets.js';
-import { App, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
+import * as library from 'uWebSockets.js';
+import { App, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import type { ExchangeSettings, HeaderPair } from './exchange.ts';
 import { Exchange } from './exchange.ts';
 import type { Router } from './router.ts';
@@ -19,13 +20,18 @@ export function listen(host: string, port: number, router: Router, settings: Exc
   const app = App();
   app.any('/*', (response, request) => {
     const headers: HeaderPair[] = [];
-    request.forEach((name, value) => headers.push([name, value]));
+    request.forEach((name, value) => {
+      headers.push([name, value]);
+    });
     const head = { method: request.getCaseSensitiveMethod().toUpperCase(), path: request.getUrl(), headers };
     router.dispatch(new Exchange(response, head, settings));
   });
   return new Promise((resolve, reject) => {
     const onListening = (socket: us_listen_socket | false): void => {
-      if (!socket) return reject(new Error(`cannot listen on ${host}:${port}`));
+      if (!socket) {
+        reject(new Error(`cannot listen on ${host}:${port}`));
+        return;
+      }
       let listening = true;
       const stopListening = (): void => {
         if (listening) us_listen_socket_close(socket);
@@ -38,7 +44,8 @@ export function listen(host: string, port: number, router: Router, settings: Exc
       };
       resolve({ port: us_socket_local_port(socket), stopListening, close });
     };
-    // The declaration has no form with a host and options.
+    // The declarations know neither the constant nor the form with a host and options.
+    const { LIBUS_LISTEN_EXCLUSIVE_PORT } = library as unknown as { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number };
     const listenOn = app.listen as unknown as (
       host: string,
       port: number,

@@ -134,11 +134,16 @@ export class RequestBody {
   #look(): void {
     const now = performance.now();
     if (this.#state === 'dropped') {
-      if (now >= this.#dropUntil) return this.#dropped();
+      if (now >= this.#dropUntil) {
+        this.#dropped();
+        return;
+      }
     } else if (now - this.#startedAt >= this.#uploadMilliseconds) {
-      return this.#cut('late');
+      this.#cut('late');
+      return;
     } else if (!this.#paused && now - this.#progressAt >= BODY_SILENCE_MILLISECONDS_MAX) {
-      return this.#cut('silent');
+      this.#cut('silent');
+      return;
     }
     if (this.#paused) return;
     this.#response.pause();

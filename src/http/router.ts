@@ -39,15 +39,22 @@ export class Router {
   dispatch(exchange: Exchange): void {
     const segments = exchange.head.path.split('/');
     const entry = this.#paths.find((candidate) => matches(candidate.segments, segments));
-    if (entry === undefined) return exchange.refuse(refusal('NOT_FOUND', 'There is nothing at this path.'));
+    if (entry === undefined) {
+      exchange.refuse(refusal('NOT_FOUND', 'There is nothing at this path.'));
+      return;
+    }
     const { method } = exchange.head;
     const allow = allowedMethods(entry.routes);
-    if (method === 'OPTIONS') return exchange.empty(204, [['Allow', allow]]);
+    if (method === 'OPTIONS') {
+      exchange.empty(204, [['Allow', allow]]);
+      return;
+    }
     const wanted = method === 'HEAD' ? 'GET' : method;
     const route = entry.routes.find((candidate) => candidate.method === wanted);
     if (route === undefined) {
       const wrong = refusal('METHOD_NOT_ALLOWED', `This path answers to ${allow}.`);
-      return exchange.refuse({ ...wrong, headers: [['Allow', allow]] });
+      exchange.refuse({ ...wrong, headers: [['Allow', allow]] });
+      return;
     }
     exchange.operation = route.operation;
     run(route, exchange, parametersOf(entry.segments, segments));

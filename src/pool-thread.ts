@@ -1,0 +1,143 @@
+// One worker thread as the main thread sees it: its Runs, its messages of one turn gathered into one post, its heartbeat.
+// It neither starts nor ends threads: pool.ts does.
+// States: starting (its messages wait in the port) → ready → lost (its Runs were interrupted; a new one takes its number).
+import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
+import type { FromWorker, RunOutcome, RunTask, ThreadStart, ToWorker } from '../workers/messages.ts';
+import { CANCEL_FLAGS, CONTROL_BEAT, CONTROL_SLOTS } from '../workers/messages.ts';
+
+/** How a task ended. `interrupted`: its thread was lost. */
+export type TaskEnd =
+  | { readonly kind: 'done'; readonly outcome: RunOutcome }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'fault'; readonly message: string; readonly stack: string };
+
+export interface ThreadTask {
+  readonly task: RunTask;
+  /** Called exactly once. */
+  readonly ended: (end: TaskEnd) => void;
+  /** Where it was placed. */
+  thread: PoolThread | null;
+  /** What the source had grown to when it was last said. */
+  grown: { readonly bytes: number; readonly ended: boolean } | null;
+  /** Set when a cancel was sent: when the thread must have reacted. */
+  cancelBy: number | null;
+}
+
+/** A thread whose beat stands still for this long gets no new Runs. */
+export const SILENCE_MILLISECONDS = 250;
+
+export class PoolThread {
+  readonly thread: number;
+  /** What the thread's one task is started with; the port must be transferred. */
+  readonly start: ThreadStart;
+  ready = false;
+  #port: MessagePort;
+  #beat: Int32Array;
+  #cancel: Int32Array;
+  #tasks = new Map<number, ThreadTask>();
+  #outbox: ToWorker[] = [];
+  #transfer: Transferable[] = [];
+  #lastBeat = 0;
+  #lastBeatAt = performance.now();
+  #onEnded: () => void;
+
+  /** @param onEnded called after each task that ended */
+  constructor(start: Pick<ThreadStart, 'thread' | 'budget' | 'largeRow' | 'kernels'>, onEnded: () => void) {
+    const { port1, port2 } = new MessageChannel();
+    const control = new SharedArrayBuffer(CONTROL_SLOTS * Int32Array.BYTES_PER_ELEMENT);
+    const cancel = new SharedArrayBuffer(CANCEL_FLAGS * Int32Array.BYTES_PER_ELEMENT);
+    this.thread = start.thread;
+    this.start = { ...start, port: port2, control, cancel };
+    this.#port = port1;
+    this.#beat = new Int32Array(control);
+    this.#cancel = new Int32Array(cancel);
+    this.#onEnded = onEnded;
+    // Numbers of tasks begin at 0, and so do the flags of new memory.
+    this.#cancel.fill(-1);
+    port1.on('message', (messages: readonly FromWorker[]) => {
+      for (const message of messages) this.#receive(message);
+    });
+  }
+
+  get load(): number {
+    return this.#tasks.size;
+  }
+
+  taskNumbers(): Iterable<number> {
+    return this.#tasks.keys();
+  }
+
+  /** Whether it has been silent for too long at `now` (performance.now). */
+  isSilent(now: number): boolean {
+    const beat = Atomics.load(this.#beat, CONTROL_BEAT);
+    if (beat !== this.#lastBeat) {
+      this.#lastBeat = beat;
+      this.#lastBeatAt = now;
+    }
+    return now - this.#lastBeatAt >= SILENCE_MILLISECONDS;
+  }
+
+  run(task: ThreadTask): void {
+    this.#tasks.set(task.task.task, task);
+    const { source } = task.task;
+    this.post({ kind: 'start', task: task.task }, source.kind === 'bytes' ? [source.bytes.buffer as ArrayBuffer] : []);
+    task.thread = this;
+    this.grow(task);
+  }
+
+  /** Tells what the source has grown to. Nothing happens when the task has ended. */
+  grow({ task: { task }, grown }: ThreadTask): void {
+    if (grown !== null && this.#tasks.has(task)) this.post({ kind: 'grown', task, ...grown });
+  }
+
+  /** Nothing happens when the task has ended. */
+  cancel(held: ThreadTask, cancelBy: number): void {
+    const { task } = held.task;
+    if (!this.#tasks.has(task)) return;
+    held.cancelBy ??= cancelBy;
+    Atomics.store(this.#cancel, task % CANCEL_FLAGS, task);
+    this.post({ kind: 'cancel', task });
+  }
+
+  /** Whether a cancelled task should have ended before `now`. */
+  isOverdue(now: number): boolean {
+    for (const { cancelBy } of this.#tasks.values()) if (cancelBy !== null && cancelBy < now) return true;
+    return false;
+  }
+
+  post(message: ToWorker, transfer: readonly Transferable[] = []): void {
+    if (this.#outbox.length === 0) setImmediate(() => this.#flush());
+    this.#outbox.push(message);
+    this.#transfer.push(...transfer);
+  }
+
+  /** The thread has ended: so have its Runs. */
+  lose(): void {
+    this.ready = false;
+    this.#port.close();
+    const tasks = [...this.#tasks.values()];
+    this.#tasks.clear();
+    for (const task of tasks) task.ended({ kind: 'interrupted' });
+  }
+
+  #flush(): void {
+    this.#port.postMessage(this.#outbox, this.#transfer);
+    this.#outbox = [];
+    this.#transfer = [];
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.kind === 'ready') {
+      this.ready = true;
+      this.#lastBeatAt = performance.now();
+      this.#onEnded();
+      return;
+    }
+    const held = this.#tasks.get(message.task);
+    if (held === undefined) return;
+    this.#tasks.delete(message.task);
+    held.ended(message.kind === 'done' ? { kind: 'done', outcome: message.outcome } : message);
+    this.#onEnded();
+  }
+}

@@ -1,0 +1,178 @@
+// The worker threads: one long-lived task each, our own placement of Runs, and new threads for lost ones. It knows
+// nothing of HTTP or of the registry; the only importer of piscina.
+// States of a Run here: queued (no thread may take it) → placed → ended.
+import { Piscina } from 'piscina';
+import { compileKernels } from '../workers/kernel/kernel.ts';
+import type { RunTask } from '../workers/messages.ts';
+import type { TaskEnd, ThreadTask } from './pool-thread.ts';
+import { PoolThread } from './pool-thread.ts';
+
+export type { TaskEnd } from './pool-thread.ts';
+
+export interface PoolSettings {
+  readonly threads: number;
+  /** Shared counters of the memory budget, see workers/budget.ts. */
+  readonly budget: SharedArrayBuffer;
+  /** A thread has ended: gives back to the budget what it had borrowed. */
+  readonly onThreadLost: (thread: number, fault: unknown) => void;
+  /** Module whose function takes a ThreadStart; the engine's unless a test says otherwise. */
+  readonly entry?: URL;
+}
+
+/** A Run in the pool. */
+export interface PooledRun {
+  readonly task: number;
+  /** The source file has so many bytes now. */
+  grown(bytes: number, ended: boolean): void;
+  /** Its end is told as any other, unless it has ended already. */
+  cancel(): void;
+}
+
+/** A thread that does not end a cancelled Run within this time is terminated, its other Runs with it. */
+export const CANCEL_MILLISECONDS_MAX = 5_000;
+
+/** How often threads are looked at while there are Runs. */
+const WATCH_MILLISECONDS = 50;
+
+/** How long the threads get to end by themselves when the pool closes. */
+const STOP_MILLISECONDS_MAX = 2_000;
+
+/** A thread that cannot start is tried again after this time, so that a broken entry does not spin. */
+const RESTART_MILLISECONDS = 100;
+
+export class ThreadPool {
+  #settings: PoolSettings;
+  #piscina: Piscina;
+  #threads: PoolThread[] = [];
+  #aborts: AbortController[] = [];
+  #ends: Promise<void>[] = [];
+  #queue: ThreadTask[] = [];
+  #taskCount = 0;
+  #largeRow = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  #kernels = compileKernels();
+  #watch: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings;
+    const entry = settings.entry ?? new URL('../workers/main.js', import.meta.url);
+    this.#piscina = new Piscina({
+      filename: entry.href,
+      minThreads: settings.threads,
+      maxThreads: settings.threads,
+      concurrentTasksPerWorker: 1,
+      atomics: 'disabled',
+      recordTiming: false,
+    });
+    for (let thread = 0; thread < settings.threads; thread += 1) this.#start(thread);
+  }
+
+  /** Threads that can take Runs. */
+  get liveThreads(): number {
+    return this.#threads.filter(({ ready }) => ready).length;
+  }
+
+  get runs(): number {
+    return this.#threads.reduce((sum, { load }) => sum + load, this.#queue.length);
+  }
+
+  /** The number of the next task, for paths that carry it. */
+  nextTask(): number {
+    return this.#taskCount++;
+  }
+
+  /** Starts a task whose number came from nextTask. `ended` is called exactly once, never before this returns. */
+  run(task: RunTask, ended: (end: TaskEnd) => void): PooledRun {
+    const entry: ThreadTask = { task, ended, thread: null, grown: null, cancelBy: null };
+    if (!this.#place(entry)) this.#queue.push(entry);
+    this.#watch ??= setInterval(() => this.#look(), WATCH_MILLISECONDS);
+    return {
+      task: task.task,
+      grown: (bytes, isEnded) => {
+        entry.grown = { bytes, ended: isEnded };
+        entry.thread?.grow(entry);
+      },
+      cancel: () => this.#cancel(entry),
+    };
+  }
+
+  /** Lets the threads end, then ends them. What still runs is interrupted. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#watch !== null) clearInterval(this.#watch);
+    for (const thread of this.#threads) thread.post({ kind: 'stop' });
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MILLISECONDS_MAX).unref());
+    await Promise.race([Promise.all(this.#ends), patience]);
+    for (const thread of this.#threads) thread.lose();
+    for (const { ended } of this.#queue.splice(0)) ended({ kind: 'interrupted' });
+    await this.#piscina.destroy();
+  }
+
+  #start(thread: number): void {
+    const { budget } = this.#settings;
+    const shared = { thread, budget, largeRow: this.#largeRow, kernels: this.#kernels };
+    const poolThread = new PoolThread(shared, () => this.#drainQueue());
+    const abort = new AbortController();
+    this.#threads[thread] = poolThread;
+    this.#aborts[thread] = abort;
+    // The one task of its thread: with a signal piscina ends the thread, which is wanted here and nowhere else.
+    const options = { signal: abort.signal, transferList: [poolThread.start.port] };
+    const end = this.#piscina.run(poolThread.start, options).then(
+      () => this.#lost(poolThread, null),
+      (fault: unknown) => this.#lost(poolThread, fault),
+    );
+    this.#ends[thread] = end;
+  }
+
+  #lost(thread: PoolThread, fault: unknown): void {
+    const flag = new Int32Array(this.#largeRow);
+    for (const task of thread.taskNumbers()) Atomics.compareExchange(flag, 0, task + 1, 0);
+    thread.lose();
+    if (this.#closed) return;
+    this.#settings.onThreadLost(thread.thread, fault);
+    setTimeout(() => {
+      if (!this.#closed) this.#start(thread.thread);
+    }, RESTART_MILLISECONDS);
+  }
+
+  /** To the ready thread with the fewest Runs that is not silent. */
+  #place(entry: ThreadTask): boolean {
+    const now = performance.now();
+    let best: PoolThread | null = null;
+    for (const thread of this.#threads) {
+      if (!thread.ready || (best !== null && thread.load >= best.load) || thread.isSilent(now)) continue;
+      best = thread;
+    }
+    if (best === null) return false;
+    best.run(entry);
+    return true;
+  }
+
+  #drainQueue(): void {
+    while (this.#queue.length > 0 && this.#place(this.#queue[0] as ThreadTask)) this.#queue.shift();
+  }
+
+  #cancel(entry: ThreadTask): void {
+    if (entry.thread !== null) {
+      entry.thread.cancel(entry, performance.now() + CANCEL_MILLISECONDS_MAX);
+      return;
+    }
+    const index = this.#queue.indexOf(entry);
+    if (index < 0) return;
+    this.#queue.splice(index, 1);
+    setImmediate(() => entry.ended({ kind: 'cancelled' }));
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const thread of this.#threads) {
+      thread.isSilent(now);
+      if (thread.isOverdue(now)) this.#aborts[thread.thread]?.abort();
+    }
+    this.#drainQueue();
+    if (this.runs === 0 && this.#watch !== null) {
+      clearInterval(this.#watch);
+      this.#watch = null;
+    }
+  }
+}
