@@ -1,0 +1,106 @@
+// Where outputs are kept until they expire: small ones in memory while they hold less than their share of the budget,
+// the others in files. Its index is the record of each Run; it knows no HTTP.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { RunOutcomeOutput } from '../../workers/messages.ts';
+import type { MemoryBudget } from '../admission/memory-budget.ts';
+import type { ByteSource } from '../http/send-bytes.ts';
+
+/** Up to this an output may stay in memory. */
+export const MEMORY_OUTPUT_BYTES_MAX = 64 * 1024;
+
+/** Outputs in memory may hold one part in so many of the budget. */
+const BUDGET_SHARE = 4;
+
+/** What an output in memory weighs beyond its bytes: buffer and views. */
+const MEMORY_OUTPUT_OVERHEAD_BYTES = 256;
+
+/** An output that can be downloaded. */
+export interface StoredOutput {
+  readonly sizeBytes: number;
+  /** Lower-case hex; null until somebody asks for it. */
+  sha256: string | null;
+  readonly mimeType: string;
+  readonly ending: string;
+  /** Exactly one of the two. */
+  readonly bytes: Uint8Array | null;
+  readonly path: string | null;
+}
+
+export class OutputStore {
+  #directory: string;
+  #budget: MemoryBudget;
+
+  /** @param directory exists and is this process's own */
+  constructor(directory: string, budget: MemoryBudget) {
+    this.#directory = directory;
+    this.#budget = budget;
+  }
+
+  /** Where a task may leave its output. */
+  placeFor(task: number): { readonly path: string; readonly memoryBytesMax: number } {
+    const path = join(this.#directory, `${task}.out`);
+    return { path, memoryBytesMax: this.#memoryIsFree() ? MEMORY_OUTPUT_BYTES_MAX : 0 };
+  }
+
+  /** Takes over what a task left in its place. */
+  async keep(output: RunOutcomeOutput, path: string): Promise<StoredOutput> {
+    const { sizeBytes, sha256, mimeType, ending } = output;
+    let { bytes } = output;
+    if (bytes !== null && (bytes.length > MEMORY_OUTPUT_BYTES_MAX || !this.#memoryIsFree())) {
+      await writeFile(path, bytes, { mode: 0o600 });
+      bytes = null;
+    }
+    if (bytes !== null) this.#budget.charge(weight(bytes), 'outputs');
+    return { sizeBytes, sha256, mimeType, ending, bytes, path: bytes === null ? path : null };
+  }
+
+  /** Removes what a task left in its place, if anything. */
+  async discardPlace(path: string): Promise<void> {
+    await rm(path, { force: true });
+  }
+
+  /** Removes an output. A download that runs reads on: its file lives until it is closed. */
+  async remove({ bytes, path }: StoredOutput): Promise<void> {
+    if (bytes !== null) this.#budget.release(weight(bytes), 'outputs');
+    if (path !== null) await rm(path, { force: true });
+  }
+
+  /** Opens a stretch of the output, from `start` on. Rejects with ENOENT when it has been removed. */
+  async read({ bytes, path }: StoredOutput, start: number): Promise<ByteSource> {
+    if (bytes !== null) {
+      return { read: async (at, length) => bytes.subarray(start + at, start + at + length), close: () => {} };
+    }
+    const file = await open(path as string, 'r');
+    return {
+      read: async (at, length) => {
+        const piece = Buffer.allocUnsafe(length);
+        const { bytesRead } = await file.read(piece, 0, length, start + at);
+        return piece.subarray(0, bytesRead);
+      },
+      // A close that fails has nobody to tell and nothing to lose: the file was only read.
+      close: () => void file.close().catch(() => {}),
+    };
+  }
+
+  /** SHA-256 of the output in lower-case hex, taken now if the engine did not. */
+  async sha256(output: StoredOutput): Promise<string> {
+    if (output.sha256 !== null) return output.sha256;
+    const hash = createHash('sha256');
+    if (output.bytes !== null) hash.update(output.bytes);
+    else await pipeline(createReadStream(output.path as string), hash);
+    output.sha256 = hash.digest('hex');
+    return output.sha256;
+  }
+
+  #memoryIsFree(): boolean {
+    return this.#budget.usedBytes('outputs') < this.#budget.limitBytes / BUDGET_SHARE;
+  }
+}
+
+function weight(bytes: Uint8Array): number {
+  return bytes.length + MEMORY_OUTPUT_OVERHEAD_BYTES;
+}

@@ -1,0 +1,61 @@
+// Where Runs live: behind an asynchronous interface, so that a store shared by several nodes can take its place. Nothing
+// else may know where Runs are kept.
+import type { MemoryBudget } from '../admission/memory-budget.ts';
+import { ExpiringMap } from './expiring-map.ts';
+import type { RunRecord } from './run.ts';
+
+export interface RunStore {
+  /** A Run begins. */
+  add(run: RunRecord): Promise<void>;
+  /** A Run has ended: it is kept until its expiry. */
+  finished(run: RunRecord): Promise<void>;
+  /** null: unknown, expired, or of another account. */
+  get(account: string, id: string, now: number): Promise<RunRecord | null>;
+  /** Forgets a Run that was never shown to anybody. */
+  remove(id: string): Promise<void>;
+}
+
+/** What a record weighs beyond its JSON: the object, its strings, its places in the maps. */
+const RECORD_OVERHEAD_BYTES = 640;
+
+export class MemoryRunStore implements RunStore {
+  #runs: ExpiringMap<RunRecord>;
+
+  /** @param expired called for each Run whose time has come */
+  constructor(budget: MemoryBudget, expired: (run: RunRecord) => void) {
+    this.#runs = new ExpiringMap<RunRecord>({
+      expired: (_, run) => expired(run),
+      bytesOf: (_, run) => RECORD_OVERHEAD_BYTES + (run.json?.length ?? 0),
+      charge: (bytes) => {
+        if (bytes > 0) budget.charge(bytes, 'records');
+        else budget.release(-bytes, 'records');
+      },
+    });
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  async add(run: RunRecord): Promise<void> {
+    this.#runs.set(run.id, run, run.expiresAt);
+  }
+
+  async finished(run: RunRecord): Promise<void> {
+    this.#runs.set(run.id, run, run.expiresAt);
+  }
+
+  async get(account: string, id: string, now: number): Promise<RunRecord | null> {
+    const run = this.#runs.get(id, now);
+    return run !== undefined && run.account === account ? run : null;
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#runs.delete(id);
+  }
+
+  /** Removes at most `max` Runs whose time has come. */
+  sweep(now: number, max: number): number {
+    return this.#runs.sweep(now, max);
+  }
+}

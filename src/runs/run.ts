@@ -1,0 +1,126 @@
+// A Run as the registry keeps it and as it is shown (interface 2.1, with a `report`). Rendering once keeps a finished Run
+// small: one text and a few numbers.
+// States of a Run: running → succeeded or failed.
+import { randomBytes } from 'node:crypto';
+import type { FailureCode } from '../../workers/failure.ts';
+import type { RunReport } from '../../workers/report.ts';
+import type { StoredOutput } from '../outputs/output-store.ts';
+
+export interface RunRecord {
+  readonly id: string;
+  readonly account: string;
+  readonly templateId: string;
+  /** Milliseconds since 1970, as all times here. */
+  readonly createdAt: number;
+  status: 'running' | 'succeeded' | 'failed';
+  /** Infinity while it runs. */
+  expiresAt: number;
+  errorCode: FailureCode | null;
+  output: StoredOutput | null;
+  /** Name of the output's file for its download. */
+  outputName: string | null;
+  /** The whole Run as JSON, null while it runs. */
+  json: string | null;
+}
+
+/** How a Run has ended. */
+export interface RunResult {
+  readonly completedAt: number;
+  readonly expiresAt: number;
+  readonly rowsWritten: number | null;
+  readonly truncated: boolean;
+  readonly output: StoredOutput | null;
+  readonly outputName: string | null;
+  readonly error: { readonly code: FailureCode; readonly message: string } | null;
+  readonly report: RunReport | null;
+}
+
+/** Path of the API; every address begins with it. */
+export const API_PATH = '/api/v1';
+
+/** A report in a record is at most this long, in characters of JSON. */
+const REPORT_CHARACTERS_MAX = 64 * 1024;
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+const ID_CHARACTERS = 26;
+const RUN_ID = /^run_[a-z2-7]{26}$/;
+
+/** `run_` and 130 random bits. */
+export function newRunId(): string {
+  let id = 'run_';
+  for (const byte of randomBytes(ID_CHARACTERS)) id += BASE32[byte & 31];
+  return id;
+}
+
+export function isRunId(text: string): boolean {
+  return RUN_ID.test(text);
+}
+
+export function runPath(id: string): string {
+  return `${API_PATH}/runs/${id}`;
+}
+
+export function newRun(account: string, templateId: string, createdAt: number): RunRecord {
+  return {
+    id: newRunId(),
+    account,
+    templateId,
+    createdAt,
+    status: 'running',
+    expiresAt: Number.POSITIVE_INFINITY,
+    errorCode: null,
+    output: null,
+    outputName: null,
+    json: null,
+  };
+}
+
+/** Ends a running Run. */
+export function finishRun(run: RunRecord, result: RunResult, baseUrl: string): void {
+  run.status = result.output === null ? 'failed' : 'succeeded';
+  run.expiresAt = result.expiresAt;
+  run.errorCode = result.error?.code ?? null;
+  run.output = result.output;
+  run.outputName = result.outputName;
+  run.json = render(run, result, baseUrl);
+}
+
+/** The Run as JSON. */
+export function runJson(run: RunRecord): string {
+  return run.json ?? render(run, null, '');
+}
+
+function render(run: RunRecord, result: RunResult | null, baseUrl: string): string {
+  const { output } = run;
+  return JSON.stringify({
+    id: run.id,
+    status: run.status,
+    template_id: run.templateId,
+    created_at: isoTime(run.createdAt),
+    completed_at: result === null ? null : isoTime(result.completedAt),
+    expires_at: result === null ? null : isoTime(result.expiresAt),
+    rows_written: result?.rowsWritten ?? null,
+    truncated: result?.truncated ?? false,
+    output:
+      output === null
+        ? null
+        : {
+            name: run.outputName,
+            mime_type: output.mimeType,
+            size_bytes: output.sizeBytes,
+            download_url: `${baseUrl}${runPath(run.id)}/output`,
+          },
+    error: result?.error ?? null,
+    report: shortened(result?.report ?? null),
+  });
+}
+
+/** A report that is too long loses its per-operation part, and says so. */
+function shortened(report: RunReport | null): object | null {
+  if (report === null || JSON.stringify(report).length <= REPORT_CHARACTERS_MAX) return report;
+  return { ...report, operations: [], shortened: true };
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
