@@ -49,6 +49,11 @@ export class SpooledFile {
     this.#listener = listener;
   }
 
+  /** So many bytes can be read from the file. */
+  get writtenBytes(): number {
+    return this.#writtenBytes;
+  }
+
   get inMemory(): boolean {
     return this.#state === 'memory';
   }

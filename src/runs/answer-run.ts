@@ -1,0 +1,58 @@
+// How a waiting POST is answered: the finished Run, the error that left none, or 202 when the wait is over.
+import type { Exchange, HeaderPair } from '../http/exchange.ts';
+import type { LiveRun, RunOver } from './live-run.ts';
+import { type RunRecord, runJson, runPath } from './run.ts';
+
+/** A Run is asked for again after 1 s at first, then one second later for each of these, up to RETRY_SECONDS_MAX. */
+const RETRY_STEP_MILLISECONDS = 30_000;
+const RETRY_SECONDS_MAX = 10;
+
+const REPLAYED: HeaderPair = ['Idempotent-Replayed', 'true'];
+
+/** Retry-After for a running Run. */
+export function retryAfter(run: RunRecord): HeaderPair {
+  const seconds = Math.floor((Date.now() - run.createdAt) / RETRY_STEP_MILLISECONDS);
+  return ['Retry-After', String(Math.min(RETRY_SECONDS_MAX, Math.max(1, seconds)))];
+}
+
+/** 201 with a Run of this request's own, 200 with a replayed one. */
+export function answerFinished(exchange: Exchange, run: RunRecord, replayed: boolean): void {
+  exchange.runId = run.id;
+  const location: HeaderPair = ['Location', runPath(run.id)];
+  exchange.json(replayed ? 200 : 201, runJson(run), replayed ? [location, REPLAYED] : [location]);
+}
+
+export function answerRunning(exchange: Exchange, run: RunRecord, replayed: boolean): void {
+  exchange.runId = run.id;
+  const headers: HeaderPair[] = [['Location', runPath(run.id)], retryAfter(run)];
+  exchange.json(202, runJson(run), replayed ? [...headers, REPLAYED] : headers);
+}
+
+/** Waits for the Run until `deadline` (milliseconds since 1970) and answers. Resolves when the answer is given. */
+export async function answerWhenOver(
+  exchange: Exchange,
+  live: LiveRun,
+  deadline: number,
+  replayed: boolean,
+): Promise<void> {
+  const over = await overBefore(live, deadline);
+  if (over === null && live.promise()) {
+    answerRunning(exchange, live.run, replayed);
+    return;
+  }
+  const { kind, ...ended } = over ?? (await live.over);
+  if (kind === 'finished') answerFinished(exchange, (ended as { run: RunRecord }).run, replayed);
+  else exchange.refuse((ended as Extract<RunOver, { kind: 'void' }>).refusal);
+}
+
+async function overBefore(live: LiveRun, deadline: number): Promise<RunOver | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), Math.max(0, deadline - Date.now()));
+  });
+  try {
+    return await Promise.race([live.over, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,184 @@
+// Leads one Run from the start of its work to its end: the time limit, the drain, a client that nobody will answer, and
+// what the engine's end means. It does not talk to clients: they wait on the LiveRun.
+import type { Failure, FailureCode } from '../../workers/failure.ts';
+import type { RunOutcome } from '../../workers/messages.ts';
+import { busy, type Refusal } from '../http/refusal.ts';
+import type { HttpErrorCode } from '../http/status.ts';
+import type { Admission } from './admit.ts';
+import type { EngineEnd, EngineRun } from './engine-run.ts';
+import type { Ownership } from './idempotency.ts';
+import type { LiveRun, RunOver } from './live-run.ts';
+import type { NodeState } from './node-state.ts';
+import { finishRun, type RunResult } from './run.ts';
+
+export interface Conducted {
+  readonly live: LiveRun;
+  readonly engine: EngineRun;
+  readonly admission: Admission;
+  readonly ownership: Ownership | null;
+  readonly fingerprint: string;
+  readonly fileBytes: number;
+  readonly requestId: string;
+  /** Name of the output for its Run and ending. */
+  readonly outputName: (ending: string) => string;
+  /** Resolves when nobody can ever learn the Run's id. */
+  readonly deserted: Promise<void>;
+}
+
+/** Failures with which a Run ends as a failed Run even while its POST waits; everything else is an HTTP error then. */
+const FAILED_RUN_CODES: ReadonlySet<FailureCode> = new Set([
+  'RUN_INTERRUPTED',
+  'RUN_TIMEOUT',
+  'RUN_RESOURCE_LIMIT',
+  'TEMPLATE_ROW_ERROR',
+  'TEMPLATE_TOO_MANY_ERRORS',
+  'TEMPLATE_CHECK_FAILED',
+]);
+
+const FAULT: Failure = {
+  code: 'INTERNAL_ERROR',
+  message: 'The service has made a mistake. Its log has the request id.',
+};
+
+const INTERRUPTED: Failure = {
+  code: 'RUN_INTERRUPTED',
+  message: 'The service was interrupted before the Run completed. Send the request again with the same key.',
+};
+
+type Ending =
+  | { readonly kind: 'engine'; readonly end: EngineEnd }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'drained' }
+  | { readonly kind: 'deserted' };
+
+/** Resolves when the Run is over and everybody who waits has been told. Never rejects. */
+export async function conductRun(node: NodeState, run: Conducted): Promise<void> {
+  const { live, engine, admission, ownership } = run;
+  let over: RunOver;
+  let engineIsDone = false;
+  try {
+    const ending = await nextEnding(node, run);
+    engineIsDone = ending.kind === 'engine';
+    if (!engineIsDone) engine.cancel();
+    over = await judge(node, run, ending);
+  } catch (fault) {
+    node.onFault(fault, run.requestId);
+    engine.cancel();
+    over = await failed(node, run, FAULT, null);
+  }
+  if (over.kind === 'void') await node.runs.remove(live.run.id);
+  // Whoever is told may come back at once: what the Run held is free by then.
+  await admission.giveBack(engineIsDone);
+  if (over.kind === 'finished') ownership?.finish(over.run);
+  else ownership?.abandon();
+  live.end(over);
+}
+
+async function nextEnding(node: NodeState, { live, engine, deserted }: Conducted): Promise<Ending> {
+  const left = live.run.createdAt + node.runMilliseconds - Date.now();
+  let timer: NodeJS.Timeout | undefined;
+  let forget = (): void => {};
+  const limits = new Promise<Ending>((resolve) => {
+    timer = setTimeout(() => resolve({ kind: 'timeout' }), Math.max(0, left));
+    forget = node.drain.onDeadline(() => resolve({ kind: 'drained' }));
+  });
+  try {
+    return await Promise.race([
+      engine.result.then((end): Ending => ({ kind: 'engine', end })),
+      limits,
+      deserted.then((): Ending => ({ kind: 'deserted' })),
+    ]);
+  } finally {
+    clearTimeout(timer);
+    forget();
+  }
+}
+
+async function judge(node: NodeState, run: Conducted, ending: Ending): Promise<RunOver> {
+  if (ending.kind === 'deserted') {
+    run.live.drop();
+    return { kind: 'void', refusal: busy('The client of this Run has left.') };
+  }
+  if (ending.kind === 'drained') return failed(node, run, INTERRUPTED, null);
+  if (ending.kind === 'timeout') {
+    const message = `The Run was stopped after ${node.runMilliseconds / 1000} s, the longest time that a Run may take.`;
+    return failed(node, run, { code: 'RUN_TIMEOUT', message }, null);
+  }
+  const { end, outputPath } = ending.end;
+  if (end.kind === 'done') {
+    if (end.outcome.failure !== null) return failed(node, run, end.outcome.failure, end.outcome);
+    return succeeded(node, run, end.outcome, outputPath);
+  }
+  if (end.kind === 'interrupted') return failed(node, run, INTERRUPTED, null);
+  const text = end.kind === 'fault' ? end.message : 'a Run ended as cancelled that nobody had cancelled';
+  const fault = new Error(text);
+  if (end.kind === 'fault') fault.stack = end.stack;
+  node.onFault(fault, run.requestId);
+  return failed(node, run, FAULT, null);
+}
+
+async function succeeded(node: NodeState, run: Conducted, outcome: RunOutcome, outputPath: string): Promise<RunOver> {
+  if (outcome.output === null) throw new Error('the engine reported success without an output');
+  const output = await node.outputs.keep(outcome.output, outputPath);
+  try {
+    const completedAt = Date.now();
+    const expiresAt = completedAt + node.retentionMilliseconds;
+    const charged = await run.admission.charge(run.fingerprint, expiresAt);
+    const { rowsWritten, truncated, report } = outcome;
+    const outputName = run.outputName(output.ending);
+    const result = { completedAt, expiresAt, rowsWritten, truncated, output, outputName, error: null, report };
+    return await finish(node, run, result, outcome, charged);
+  } catch (fault) {
+    await node.outputs.remove(output);
+    throw fault;
+  }
+}
+
+/** A failed Run, or nothing at all when an HTTP error can still be given. */
+async function failed(node: NodeState, run: Conducted, failure: Failure, outcome: RunOutcome | null): Promise<RunOver> {
+  const { code, message } = failure;
+  if (!FAILED_RUN_CODES.has(code) && run.live.drop()) return { kind: 'void', refusal: refusalOf(failure) };
+  const completedAt = Date.now();
+  return finish(
+    node,
+    run,
+    {
+      completedAt,
+      expiresAt: completedAt + node.retentionMilliseconds,
+      rowsWritten: null,
+      truncated: false,
+      output: null,
+      outputName: null,
+      error: { code, message },
+      report: outcome?.report ?? null,
+    },
+    outcome,
+    false,
+  );
+}
+
+async function finish(
+  node: NodeState,
+  { live, fileBytes, requestId }: Conducted,
+  result: RunResult,
+  outcome: RunOutcome | null,
+  charged: boolean,
+): Promise<RunOver> {
+  finishRun(live.run, result, node.baseUrl());
+  await node.runs.finished(live.run);
+  node.onRunEnded(live.run, {
+    requestId,
+    milliseconds: result.completedAt - live.run.createdAt,
+    busyMilliseconds: outcome?.busyMilliseconds ?? null,
+    fileBytes,
+    rowsRead: outcome?.report.rows_read ?? null,
+    rowsWritten: result.rowsWritten,
+    charged,
+  });
+  return { kind: 'finished', run: live.run };
+}
+
+function refusalOf(failure: Failure): Refusal {
+  // The codes of failed Runs were sorted out before.
+  return { ...failure, code: failure.code as HttpErrorCode };
+}

@@ -1,0 +1,67 @@
+// create_run from check 9 on: who owns the request's Idempotency-Key decides whether it makes a Run, waits for another
+// request's, or repeats one. The checks before are the route's.
+import { Lease } from '../admission/lease.ts';
+import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { busy, refusal } from '../http/refusal.ts';
+import { Admission } from './admit.ts';
+import type { Ownership } from './idempotency.ts';
+import { makeRun } from './make-run.ts';
+import type { NodeState } from './node-state.ts';
+import { replayRun } from './replay-run.ts';
+import { takeSeat } from './take-seat.ts';
+
+export interface CreateRunRequest {
+  readonly exchange: Exchange;
+  readonly account: Account;
+  readonly subscription: Subscription;
+  readonly template: CatalogTemplate<unknown>;
+  /** The Idempotency-Key, null = none. */
+  readonly key: string | null;
+  readonly contentType: string;
+  /** Name of the output for its Run and ending. */
+  readonly outputName: (runId: string, ending: string) => string;
+}
+
+/** Resolves when the request is answered and its Run, if it made one, is over. */
+export async function createRun(node: NodeState, request: CreateRunRequest): Promise<void> {
+  const leave = node.drain.enter();
+  try {
+    const { account, template, key, exchange } = request;
+    if (key === null) {
+      await ownRun(node, request, null);
+      return;
+    }
+    const claim = await node.keys.claim(account.id, key, template.id, Date.now());
+    if (claim.kind === 'owner') await ownRun(node, request, claim.ownership);
+    else if (claim.kind === 'seat') await takeSeat(node, request, claim.seat);
+    else if (claim.kind === 'replay') await replayRun(node, request, claim);
+    else if (claim.kind === 'crowded') exchange.refuse(busy('Too many requests wait for this Idempotency-Key.'));
+    else exchange.refuse(keyReused());
+  } finally {
+    leave();
+  }
+}
+
+export function keyReused(): ReturnType<typeof refusal> {
+  return refusal('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was used for a different request.');
+}
+
+async function ownRun(node: NodeState, request: CreateRunRequest, ownership: Ownership | null): Promise<void> {
+  const lease = new Lease();
+  try {
+    const admission = new Admission(node, request, lease);
+    const refused = (await admission.takeQuotaAndSlot()) ?? (await admission.takeMemory());
+    if (refused === null) {
+      await makeRun(node, request, { admission, ownership, lease, upload: null });
+      return;
+    }
+    await lease.release();
+    ownership?.abandon();
+    request.exchange.refuse(refused);
+  } finally {
+    // Does nothing where the key has been given its Run or was given up above.
+    ownership?.abandon();
+    await lease.release();
+  }
+}

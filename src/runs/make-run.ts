@@ -1,0 +1,138 @@
+// Makes a Run of an admitted request: receives the upload (check 13) with the engine at its heels, starts the Run (14),
+// answers, and stays with it until it is over.
+import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import type { RunTask } from '../../workers/messages.ts';
+import type { Lease } from '../admission/lease.ts';
+import { busy, type Refusal, refusal } from '../http/refusal.ts';
+import type { Admission } from './admit.ts';
+import { answerWhenOver } from './answer-run.ts';
+import { conductRun } from './conduct.ts';
+import { type CreateRunRequest, keyReused } from './create-run.ts';
+import { EngineRun, type TaskFrame } from './engine-run.ts';
+import type { Ownership } from './idempotency.ts';
+import { LiveRun } from './live-run.ts';
+import type { NodeState } from './node-state.ts';
+import { newRun } from './run.ts';
+import { Upload, type UploadEnd } from './upload.ts';
+
+export interface RunClaims {
+  readonly admission: Admission;
+  readonly ownership: Ownership | null;
+  readonly lease: Lease;
+  /** An upload that has begun (a repeat that took over), else null. */
+  readonly upload: Upload | null;
+}
+
+type Whole = Extract<UploadEnd, { kind: 'whole' }>;
+
+/** Begins an upload that is kept for the engine; its file goes with the lease. */
+export function storedUpload(node: NodeState, request: CreateRunRequest, lease: Lease): Upload {
+  const upload = newUpload(node, request, node.paths.spoolFor(node.pool.nextTask()));
+  lease.hold(() => upload.spool?.discard());
+  return upload;
+}
+
+/** Begins an upload; without a path its file is only hashed and counted. The caller calls `begin`. */
+export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath: string | null): Upload {
+  const { exchange, contentType, subscription, template, key } = request;
+  const { uploadBytesMax, rowsMax } = subscription.plan;
+  const upload = new Upload(exchange.body!, {
+    contentType,
+    fileBytesMax: uploadBytesMax,
+    rowsMax,
+    spoolPath,
+    fingerprintOf: key === null ? null : template.id,
+  });
+  exchange.onGone(() => upload.gone());
+  const forget = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
+  void upload.finished.then(forget);
+  return upload;
+}
+
+/** Answers a request whose upload did not become whole. */
+export function answerUploadEnd({ exchange }: CreateRunRequest, end: Exclude<UploadEnd, { kind: 'whole' }>): void {
+  if (end.kind === 'gone') return;
+  if (end.cut === null) exchange.refuse(end.refusal);
+  else exchange.refuseCut(end.refusal, end.cut);
+}
+
+export async function makeRun(node: NodeState, request: CreateRunRequest, claims: RunClaims): Promise<void> {
+  const { admission, ownership, lease } = claims;
+  const upload = claims.upload ?? storedUpload(node, request, lease);
+  const spillPathFor = node.paths.spillFor;
+  const engine = new EngineRun({ pool: node.pool, outputs: node.outputs, spillPathFor }, upload, frameOf(request));
+  // Before the spool goes, and before the memory is free, the engine has let go of both.
+  lease.hold(() => engine.closed());
+  if (claims.upload === null) upload.begin();
+  const end = await upload.finished;
+  const refused = end.kind === 'whole' ? await refusalOf(claims, end) : null;
+  if (end.kind !== 'whole' || refused !== null) {
+    engine.cancel();
+    await admission.giveBack(upload.spool?.inMemory === true);
+    ownership?.abandon();
+    if (end.kind !== 'whole') answerUploadEnd(request, end);
+    else if (refused !== null) request.exchange.refuse(refused);
+    return;
+  }
+  await startRun(node, request, claims, upload, engine, end);
+}
+
+/** What is found once the body is whole, before the engine is asked. */
+async function refusalOf({ ownership, admission }: RunClaims, end: Whole): Promise<Refusal | null> {
+  if (ownership !== null && !ownership.matches(end.fingerprint)) return keyReused();
+  const overQuota = await admission.quotaRefusal(end.fingerprint);
+  if (overQuota !== null) return overQuota;
+  const { problem } = end.parameters;
+  return problem === null ? null : refusal('INVALID_PARSE_PARAMS', problem);
+}
+
+async function startRun(
+  node: NodeState,
+  request: CreateRunRequest,
+  { admission, ownership }: RunClaims,
+  upload: Upload,
+  engine: EngineRun,
+  end: Whole,
+): Promise<void> {
+  const { exchange, account, template, key } = request;
+  const run = newRun(account.id, template.id, upload.endedAt);
+  const live = new LiveRun(run);
+  exchange.runId = run.id;
+  await node.runs.add(run);
+  ownership?.begin(end.fingerprint, live);
+  engine.complete(end.parameters);
+  const deserted = new Promise<void>((resolve) => {
+    // With a key its client will ask again; without one nobody ever learns the id.
+    exchange.onGone(() => {
+      if (key === null) resolve();
+      else live.promise();
+    });
+  });
+  const answered = answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false);
+  await conductRun(node, {
+    live,
+    engine,
+    admission,
+    ownership,
+    fingerprint: end.fingerprint,
+    fileBytes: upload.fileBytes,
+    requestId: exchange.requestId,
+    outputName: (ending) => request.outputName(run.id, ending),
+    deserted,
+  });
+  await answered;
+}
+
+function frameOf({ account, subscription, template }: CreateRunRequest): TaskFrame {
+  const { rowsMax, outputRowsMax, outputBytesMax, inflatedBytesMax } = subscription.plan;
+  const tables: Record<string, RunTask['tables'][string]> = {};
+  for (const [name, { path, sha256 }] of account.tables) tables[name] = { path, sha256 };
+  return {
+    template: { source: template.source, format: template.format, sha256: template.sha256 },
+    limits: { rowsMax, outputRowsMax, outputBytesMax, inflatedBytesMax },
+    tables,
+    secretsDirectory: account.secretsDirectory,
+    startedAt: new Date().toISOString(),
+    reservationBytes: RUN_RESERVATION_BYTES,
+  };
+}

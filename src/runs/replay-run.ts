@@ -1,0 +1,23 @@
+// A repeat whose key already has a Run: its body is hashed and never stored, it needs neither quota nor slot nor memory.
+import { busy } from '../http/refusal.ts';
+import { answerFinished, answerWhenOver } from './answer-run.ts';
+import { type CreateRunRequest, keyReused } from './create-run.ts';
+import type { Claim } from './idempotency.ts';
+import { answerUploadEnd, newUpload } from './make-run.ts';
+import type { NodeState } from './node-state.ts';
+
+export async function replayRun(
+  node: NodeState,
+  request: CreateRunRequest,
+  { fingerprint, live, run }: Extract<Claim, { kind: 'replay' }>,
+): Promise<void> {
+  const { exchange } = request;
+  const upload = newUpload(node, request, null);
+  upload.begin();
+  const end = await upload.finished;
+  if (end.kind !== 'whole') answerUploadEnd(request, end);
+  else if (end.fingerprint !== fingerprint) exchange.refuse(keyReused());
+  else if (live !== null) await answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, true);
+  else if (run.expiresAt > Date.now()) answerFinished(exchange, run, true);
+  else exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
+}

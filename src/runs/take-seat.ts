@@ -1,0 +1,107 @@
+// A repeat that came while the first request with its key was still uploading: it is received and kept, waits for the
+// first one's Run, and takes the first one's place when that ends without a Run.
+// States: those of its Seat (uploading, running, finished, yours), beside those of its own upload.
+import { Lease } from '../admission/lease.ts';
+import { busy } from '../http/refusal.ts';
+import { Admission } from './admit.ts';
+import { answerFinished, answerRunning } from './answer-run.ts';
+import { type CreateRunRequest, keyReused } from './create-run.ts';
+import type { Ownership, Seat } from './idempotency.ts';
+import { answerUploadEnd, makeRun, storedUpload } from './make-run.ts';
+import type { NodeState } from './node-state.ts';
+import type { Upload, UploadEnd } from './upload.ts';
+
+export async function takeSeat(node: NodeState, request: CreateRunRequest, seat: Seat): Promise<void> {
+  const lease = new Lease();
+  let ownership: Ownership | null = null;
+  try {
+    const admission = new Admission(node, request, lease);
+    const refused = await admission.takeMemory();
+    if (refused !== null) {
+      seat.leave();
+      request.exchange.refuse(refused);
+      return;
+    }
+    const upload = storedUpload(node, request, lease);
+    upload.begin();
+    ownership = await waitInSeat(node, request, seat, upload);
+    if (ownership === null) return;
+    const claimRefused = await admission.takeQuotaAndSlot();
+    if (claimRefused === null) {
+      await makeRun(node, request, { admission, ownership, lease, upload });
+      return;
+    }
+    await admission.giveBack(true);
+    ownership.abandon();
+    request.exchange.refuse(claimRefused);
+  } finally {
+    // Neither does anything where it has been done.
+    ownership?.abandon();
+    await lease.release();
+  }
+}
+
+/** Resolves with the key when it is this request's now; null when the request has been answered or is gone. */
+async function waitInSeat(
+  node: NodeState,
+  request: CreateRunRequest,
+  seat: Seat,
+  upload: Upload,
+): Promise<Ownership | null> {
+  const { exchange } = request;
+  let end: UploadEnd | null = null;
+  let drained = false;
+  let wake = (): void => {};
+  let timer: NodeJS.Timeout | undefined;
+  const awake = (): void => wake();
+  void upload.finished.then((how) => {
+    end = how;
+    seat.complete = how.kind === 'whole';
+    timer = setTimeout(awake, Math.max(0, upload.endedAt + node.waitMilliseconds - Date.now()));
+    wake();
+  });
+  seat.onChanged = awake;
+  exchange.onGone(awake);
+  const forget = node.drain.onDeadline(() => {
+    drained = true;
+    wake();
+  });
+  try {
+    for (;;) {
+      if (seat.state.phase === 'yours') return seat.state.ownership;
+      if (exchange.gone) return null;
+      if (drained && end !== null) {
+        exchange.refuse(busy('The service is about to stop.'));
+        return null;
+      }
+      if (end !== null && answer(request, seat, end, upload.endedAt + node.waitMilliseconds)) return null;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    clearTimeout(timer);
+    forget();
+    // What was handed over goes on with makeRun.
+    if (seat.state.phase !== 'yours') seat.leave();
+  }
+}
+
+/** Answers if there is an answer by now. */
+function answer({ exchange, ...request }: CreateRunRequest, seat: Seat, end: UploadEnd, deadline: number): boolean {
+  const { state } = seat;
+  if (end.kind !== 'whole') {
+    answerUploadEnd({ exchange, ...request }, end);
+    return true;
+  }
+  const late = Date.now() >= deadline;
+  if (state.phase === 'running' || state.phase === 'finished') {
+    if (state.fingerprint !== end.fingerprint) exchange.refuse(keyReused());
+    else if (state.phase === 'finished') answerFinished(exchange, state.run, true);
+    else if (late && state.live.promise()) answerRunning(exchange, state.live.run, true);
+    else return false;
+    return true;
+  }
+  if (late) exchange.refuse(busy('The first request with this Idempotency-Key is still uploading.'));
+  return late;
+}
