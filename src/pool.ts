@@ -15,7 +15,7 @@ export interface PoolSettings {
   readonly budget: SharedArrayBuffer;
   /** A thread has ended: gives back to the budget what it had borrowed. */
   readonly onThreadLost: (thread: number, fault: unknown) => void;
-  /** Module whose function takes a ThreadStart; the engine's unless a test says otherwise. */
+  /** Module whose export `serve` takes a ThreadStart; the engine's unless a test says otherwise. */
   readonly entry?: URL;
 }
 
@@ -36,6 +36,10 @@ const WATCH_MILLISECONDS = 50;
 
 /** How long the threads get to end by themselves when the pool closes. */
 const STOP_MILLISECONDS_MAX = 2_000;
+
+/** A thread takes some 60 ms to start. */
+const START_MILLISECONDS_MAX = 10_000;
+const START_LOOK_MILLISECONDS = 5;
 
 /** A thread that cannot start is tried again after this time, so that a broken entry does not spin. */
 const RESTART_MILLISECONDS = 100;
@@ -58,6 +62,7 @@ export class ThreadPool {
     const entry = settings.entry ?? new URL('../workers/main.js', import.meta.url);
     this.#piscina = new Piscina({
       filename: entry.href,
+      name: 'serve',
       minThreads: settings.threads,
       maxThreads: settings.threads,
       concurrentTasksPerWorker: 1,
@@ -70,6 +75,14 @@ export class ThreadPool {
   /** Threads that can take Runs. */
   get liveThreads(): number {
     return this.#threads.filter(({ ready }) => ready).length;
+  }
+
+  /** Resolves when a thread is ready, or after a while without one: then /readyz tells. */
+  async firstReady(): Promise<void> {
+    const deadline = performance.now() + START_MILLISECONDS_MAX;
+    while (this.liveThreads === 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, START_LOOK_MILLISECONDS));
+    }
   }
 
   get runs(): number {

@@ -8,6 +8,7 @@ import { Admission } from './admit.ts';
 import type { Ownership } from './idempotency.ts';
 import { makeRun } from './make-run.ts';
 import type { NodeState } from './node-state.ts';
+import type { CheckedTemplate } from './output-name.ts';
 import { replayRun } from './replay-run.ts';
 import { takeSeat } from './take-seat.ts';
 
@@ -15,7 +16,7 @@ export interface CreateRunRequest {
   readonly exchange: Exchange;
   readonly account: Account;
   readonly subscription: Subscription;
-  readonly template: CatalogTemplate<unknown>;
+  readonly template: CatalogTemplate<CheckedTemplate>;
   /** The Idempotency-Key, null = none. */
   readonly key: string | null;
   readonly contentType: string;

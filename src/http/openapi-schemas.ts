@@ -1,0 +1,122 @@
+// Bodies and headers of the OpenAPI document (interface 2 and 7.1). The operations are in openapi.ts.
+import { type HttpErrorCode, STATUS_BY_CODE } from './status.ts';
+
+const TEXT = { type: 'string' };
+const TIME = { type: 'string', format: 'date-time' };
+const TIME_OR_NULL = { type: ['string', 'null'], format: 'date-time' };
+const TEXT_OR_NULL = { type: ['string', 'null'] };
+const COUNT = { type: 'integer', minimum: 0 };
+
+/** Codes of a Run's `error`: those that an HTTP error would have had, and those of Runs alone. */
+const RUN_ERROR_CODES = [
+  'RUN_INTERRUPTED',
+  'RUN_TIMEOUT',
+  'RUN_RESOURCE_LIMIT',
+  'TEMPLATE_ROW_ERROR',
+  'TEMPLATE_TOO_MANY_ERRORS',
+  'TEMPLATE_CHECK_FAILED',
+  'TEMPLATE_COLUMNS_MISSING',
+  'MALFORMED_FILE',
+  'FILE_TOO_LARGE',
+  'ROW_LIMIT_EXCEEDED',
+  'UNSUPPORTED_FILE_TYPE',
+  'INVALID_PARSE_PARAMS',
+  'INTERNAL_ERROR',
+];
+
+function object(properties: object, required: readonly string[], more: object = {}): object {
+  return { type: 'object', properties, required, ...more };
+}
+
+const RUN_ERROR = object({ code: { type: 'string', enum: RUN_ERROR_CODES }, message: TEXT }, ['code', 'message']);
+
+const RUN_OUTPUT = object(
+  { name: TEXT, mime_type: TEXT, size_bytes: COUNT, download_url: { type: 'string', format: 'uri' } },
+  ['name', 'mime_type', 'size_bytes', 'download_url'],
+);
+
+const RUN = object(
+  {
+    id: TEXT,
+    status: { type: 'string', enum: ['running', 'succeeded', 'failed'] },
+    template_id: TEXT,
+    created_at: TIME,
+    completed_at: TIME_OR_NULL,
+    expires_at: TIME_OR_NULL,
+    rows_written: { type: ['integer', 'null'], minimum: 0 },
+    truncated: {
+      type: 'boolean',
+      default: false,
+      description: 'The output holds only the first rows, because an output ceiling was reached.',
+    },
+    output: { anyOf: [{ $ref: '#/components/schemas/RunOutput' }, { type: 'null' }] },
+    error: { anyOf: [{ $ref: '#/components/schemas/RunError' }, { type: 'null' }] },
+    report: {
+      type: ['object', 'null'],
+      description: 'Rows, changed cells and row errors per operation; never a value of the file.',
+    },
+  },
+  ['id', 'status', 'template_id', 'created_at'],
+);
+
+const TEMPLATE = object({ id: TEXT, name: TEXT_OR_NULL, description: TEXT_OR_NULL, output_format: TEXT_OR_NULL }, [
+  'id',
+]);
+
+const ERROR = object(
+  {
+    error: { type: 'string', enum: Object.keys(STATUS_BY_CODE) as HttpErrorCode[] },
+    message: TEXT,
+    request_id: TEXT,
+    columns: {
+      type: 'array',
+      items: TEXT,
+      description: 'With TEMPLATE_COLUMNS_MISSING: the columns by template name.',
+    },
+  },
+  ['error', 'message'],
+);
+
+const CREATE_RUN_FORM = object(
+  {
+    file: { type: 'string', format: 'binary', description: 'The uploaded file.' },
+    delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Overrides the detected delimiter.' },
+    header_row: { type: 'integer', minimum: 0, description: 'Overrides the detected header row, counted from 0.' },
+  },
+  ['file'],
+);
+
+export const SCHEMAS = {
+  Run: RUN,
+  RunOutput: RUN_OUTPUT,
+  RunError: RUN_ERROR,
+  Template: TEMPLATE,
+  TemplateList: object({ data: { type: 'array', items: { $ref: '#/components/schemas/Template' } } }, ['data']),
+  Quota: object({ used: COUNT, limit: COUNT, resets_at: TIME }, ['used', 'limit', 'resets_at']),
+  Error: ERROR,
+  QuotaError: {
+    allOf: [
+      { $ref: '#/components/schemas/Error' },
+      object({ quota: { $ref: '#/components/schemas/Quota' } }, ['quota']),
+    ],
+  },
+  CreateRunForm: CREATE_RUN_FORM,
+};
+
+function headerObject(description: string, schema: object = TEXT): object {
+  return { description, schema };
+}
+
+export const HEADERS = {
+  'X-Request-Id': headerObject('Names the request in the log.'),
+  Location: headerObject('Path of the Run.'),
+  'Retry-After': headerObject('Seconds to wait.', { type: 'integer', minimum: 1 }),
+  'Idempotent-Replayed': headerObject('"true" on a replay.'),
+  'WWW-Authenticate': headerObject('RFC 6750.'),
+  Allow: headerObject('The methods of this path.'),
+  ETag: headerObject('A strong entity tag.'),
+  'Accept-Ranges': headerObject('"bytes".'),
+  'Content-Range': headerObject('The range that is sent.'),
+  'Content-Disposition': headerObject('An attachment with its file name (RFC 6266).'),
+  'Repr-Digest': headerObject('RFC 9530, when it was asked for.'),
+};

@@ -1,0 +1,43 @@
+// The log: JSON lines on standard output, one per request and one per Run, never anything of an upload. The only importer
+// of pino.
+import { destination, pino } from 'pino';
+
+export interface Log {
+  /** One line with an `event`. */
+  info(event: string, fields?: object): void;
+  warn(event: string, fields?: object): void;
+  /** A fault of ours, with its stack. */
+  fault(event: string, fault: unknown, fields?: object): void;
+  /** A line that is written whatever the level. */
+  always(event: string, fields?: object): void;
+  /** Writes out what is still buffered, before the process ends. */
+  flush(): void;
+}
+
+/** @param level one of pino's levels or "silent" */
+export function openLog(level: string): Log {
+  // Lines go out in the background: a slow reader of standard output must not stop the loop.
+  const stream = destination({ dest: 1, sync: false });
+  const options = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const logger = pino(options, stream);
+  const unconditional = logger.child({}, { level: 'info' });
+  return {
+    info: (event, fields) => logger.info({ event, ...fields }),
+    warn: (event, fields) => logger.warn({ event, ...fields }),
+    fault: (event, fault, fields) => logger.error({ event, ...fields, ...describe(fault) }),
+    always: (event, fields) => unconditional.info({ event, ...fields }),
+    flush: () => stream.flushSync(),
+  };
+}
+
+function describe(fault: unknown): object {
+  if (!(fault instanceof Error)) return { fault: String(fault) };
+  const causes = fault instanceof AggregateError ? fault.errors.map(describe) : undefined;
+  const cause = fault.cause === undefined ? undefined : describe(fault.cause);
+  return { fault: fault.message, stack: fault.stack, causes, cause };
+}

@@ -1,0 +1,49 @@
+// The process of a node: starts the server, listens to signals, and knows its exit statuses. What a server is, is in
+// server.ts.
+import { DirectoryInUseError } from './admission/ledger-store.ts';
+import { CatalogRefusedError } from './catalog/catalog-store.ts';
+import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './commands/command.ts';
+import { type Server, type ServerSettings, startServer } from './server.ts';
+
+/** Serves until SIGTERM or SIGINT; resolves with the exit status. A second signal does not hurry it. */
+export async function serveNode(settings: ServerSettings, io: CommandIo): Promise<number> {
+  const { log } = settings;
+  const dies = (fault: unknown): void => {
+    log.fault('crash', fault);
+    log.flush();
+    process.exit(EXIT_FAILED);
+  };
+  process.on('uncaughtException', dies);
+  process.on('unhandledRejection', dies);
+  const ended = signalled();
+  let server: Server;
+  try {
+    server = await startServer(settings);
+  } catch (error) {
+    return refused(error, io);
+  }
+  process.on('SIGHUP', () => void server.reload());
+  await ended;
+  await server.stop();
+  log.flush();
+  return EXIT_OK;
+}
+
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => resolve());
+  });
+}
+
+/** What the operator can mend is said in a line; everything else is a fault of ours, with its stack. */
+function refused(error: unknown, io: CommandIo): number {
+  if (error instanceof DirectoryInUseError) {
+    io.stderr.write(`template-run serve: ${error.message}\n`);
+    return EXIT_USAGE;
+  }
+  if (error instanceof CatalogRefusedError || (error instanceof Error && 'code' in error)) {
+    io.stderr.write(`template-run serve: ${error.message}\n`);
+    return EXIT_FAILED;
+  }
+  throw error;
+}

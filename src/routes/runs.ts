@@ -1,0 +1,85 @@
+// create_run (its checks 2 to 8) and get_run.
+import type { Exchange } from '../http/exchange.ts';
+import { isFormWithBoundary } from '../http/multipart.ts';
+import { type Refusal, refusal } from '../http/refusal.ts';
+import { retryAfter } from '../runs/answer-run.ts';
+import { createRun } from '../runs/create-run.ts';
+import type { NodeState } from '../runs/node-state.ts';
+import { outputName } from '../runs/output-name.ts';
+import { isRunId, type RunRecord, runJson } from '../runs/run.ts';
+import { FORM_BYTES_MAX } from '../runs/upload.ts';
+import { type Gate, grantAccess } from './access.ts';
+
+/** As sent: 1 to 255 characters from space to tilde. */
+const IDEMPOTENCY_KEY = /^[\x20-\x7E]{1,255}$/;
+
+export async function postRun(gate: Gate, node: NodeState, exchange: Exchange, templateId: string): Promise<void> {
+  const access = await grantAccess(gate, exchange, 'create_run');
+  if (access === null) return;
+  const { account, subscription } = access;
+  const keys = exchange.headerValues('idempotency-key');
+  const key = keys[0] ?? null;
+  if (keys.length > 1 || (key !== null && !IDEMPOTENCY_KEY.test(key))) {
+    exchange.refuse(refusal('INVALID_IDEMPOTENCY_KEY', 'Send one Idempotency-Key of 1 to 255 printable characters.'));
+    return;
+  }
+  const template = account.templates.get(templateId);
+  if (template === undefined) {
+    exchange.refuse(refusal('TEMPLATE_NOT_FOUND', 'There is no Template with this id.'));
+    return;
+  }
+  const refused = bodyRefusal(exchange, subscription.plan.uploadBytesMax);
+  if (refused !== null) {
+    exchange.refuse(refused);
+    return;
+  }
+  await createRun(node, {
+    exchange,
+    account,
+    subscription,
+    template,
+    key,
+    contentType: exchange.header('content-type') ?? '',
+    outputName: (runId, ending) => outputName(template, runId, ending),
+  });
+}
+
+export async function getRun(gate: Gate, node: NodeState, exchange: Exchange, runId: string): Promise<void> {
+  const access = await grantAccess(gate, exchange, 'get_run');
+  if (access === null) return;
+  const run = await findRun(node, exchange, access.account.id, runId);
+  if (run !== null) exchange.json(200, runJson(run), run.status === 'running' ? [retryAfter(run)] : []);
+}
+
+/** The account's Run; null: the exchange has been answered with 404. */
+export async function findRun(
+  node: NodeState,
+  exchange: Exchange,
+  account: string,
+  runId: string,
+): Promise<RunRecord | null> {
+  const run = isRunId(runId) ? await node.runs.get(account, runId, Date.now()) : null;
+  if (run === null) exchange.refuse(runNotFound());
+  else exchange.runId = run.id;
+  return run;
+}
+
+export function runNotFound(): Refusal {
+  return refusal('RUN_NOT_FOUND', 'There is no Run with this id.');
+}
+
+/** Checks 7 and 8. */
+function bodyRefusal(exchange: Exchange, fileBytesMax: number | null): Refusal | null {
+  if (!isFormWithBoundary(exchange.header('content-type') ?? '')) {
+    return refusal('UNSUPPORTED_FILE_TYPE', 'Send the file as multipart/form-data with a boundary.');
+  }
+  const encoding = exchange.header('content-encoding')?.toLowerCase() ?? 'identity';
+  if (encoding !== 'identity' && encoding !== '') {
+    return refusal('UNSUPPORTED_FILE_TYPE', 'Send the body without a Content-Encoding.');
+  }
+  const length = Number(exchange.header('content-length') ?? 0);
+  if (fileBytesMax !== null && length > fileBytesMax + FORM_BYTES_MAX) {
+    return refusal('FILE_TOO_LARGE', `The file is larger than the plan's ceiling of ${fileBytesMax} bytes.`);
+  }
+  return null;
+}

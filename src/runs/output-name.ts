@@ -1,0 +1,23 @@
+// The name of an output's file: the Template's pattern with its name and the Run's id, safe as a file name anywhere.
+import type { CatalogTemplate } from '../catalog/catalog.ts';
+
+/** What the service needs of a checked Template; the engine's own type has it. */
+export interface CheckedTemplate {
+  /** Pattern with {template} and {run}. */
+  readonly output: { readonly name: string };
+}
+
+/** Refused in file names by one system or another. */
+const UNSAFE_CHARACTERS = /[\p{C}\\/:*?"<>|]/gu;
+
+/** Before the ending, in characters: file systems allow 255 bytes. */
+const NAME_CHARACTERS_MAX = 80;
+
+/** @param ending without the dot */
+export function outputName(template: CatalogTemplate<CheckedTemplate>, runId: string, ending: string): string {
+  const title = template.name ?? template.id;
+  const short = [...title].slice(0, NAME_CHARACTERS_MAX - runId.length).join('');
+  const name = template.checked.output.name.replaceAll('{template}', () => short).replaceAll('{run}', () => runId);
+  const safe = [...name.replace(UNSAFE_CHARACTERS, '_').trim()].slice(0, NAME_CHARACTERS_MAX).join('') || runId;
+  return safe.toLowerCase().endsWith(`.${ending}`) ? safe : `${safe}.${ending}`;
+}

@@ -1,0 +1,228 @@
+// The composition root of a node: puts the parts together, listens, sweeps what expires, and takes everything down again.
+// Read this first to see what there is. It decides nothing about requests.
+import { join } from 'node:path';
+import { billingPeriod } from './admission/billing-period.ts';
+import { DiskFloor } from './admission/disk-floor.ts';
+import { BUDGET_CHARGES, MemoryBudget } from './admission/memory-budget.ts';
+import { QuotaLedger } from './admission/quota-ledger.ts';
+import { MemoryRateLimiter } from './admission/rate-limiter.ts';
+import { RunSlots } from './admission/run-slots.ts';
+import { CatalogStore } from './catalog/catalog-store.ts';
+import type { CheckTemplate } from './catalog/template-checker.ts';
+import type { ServeConfig } from './config.ts';
+import { type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './data-directory.ts';
+import { type HttpServer, listen } from './http/app.ts';
+import type { ExchangeSettings, FinishedExchange } from './http/exchange.ts';
+import { type Route, Router } from './http/router.ts';
+import type { Log } from './log.ts';
+import { type Metrics, openMetrics } from './metrics.ts';
+import { OutputStore } from './outputs/output-store.ts';
+import { ThreadPool } from './pool.ts';
+import { apiRoutes, opsRoutes } from './routes/index.ts';
+import { Drain } from './runs/drain.ts';
+import { IdempotencyKeys } from './runs/idempotency.ts';
+import type { NodeState } from './runs/node-state.ts';
+import type { CheckedTemplate } from './runs/output-name.ts';
+import { MemoryRunStore } from './runs/registry.ts';
+import { startSweeper } from './sweeper.ts';
+
+export interface ServerSettings {
+  readonly config: ServeConfig;
+  readonly log: Log;
+  readonly checkTemplate: CheckTemplate<CheckedTemplate>;
+  /** Module of the worker threads; the engine's unless a test says otherwise. */
+  readonly workerEntry?: URL;
+}
+
+export interface Server {
+  readonly port: number;
+  readonly opsPort: number | null;
+  /** Reads the catalog again. */
+  reload(): Promise<boolean>;
+  /** Takes nothing new, lets what is under way end or ends it, and closes everything. Once. */
+  stop(): Promise<void>;
+}
+
+/** Between the last answer and the end of its connection, so that its client can read it. */
+const LAST_ANSWER_MILLISECONDS = 200;
+
+/** Rejects with DirectoryInUseError, CatalogRefusedError, or what the system says. */
+export async function startServer(settings: ServerSettings): Promise<Server> {
+  const { config, log, checkTemplate } = settings;
+  const directory = dataDirectory(config.dataDirectory);
+  const undo: (() => Promise<void> | void)[] = [];
+  try {
+    await makeRoot(directory);
+    const ledger = await QuotaLedger.open(directory.ledger);
+    undo.push(() => ledger.close());
+    await emptyFolders(directory);
+    const catalog = await CatalogStore.open(config.catalogDirectory, {
+      checkTemplate,
+      log: ({ event, ...fields }) => {
+        if ('fault' in fields) log.fault(event, fields.fault);
+        else if (event === 'catalog_refused') log.warn(event, fields);
+        else log.info(event, fields);
+      },
+    });
+    undo.push(() => catalog.close());
+    return await openServer(settings, directory, ledger, catalog, undo);
+  } catch (fault) {
+    for (const close of undo.reverse()) await close();
+    throw fault;
+  }
+}
+
+async function openServer(
+  { config, log, workerEntry }: ServerSettings,
+  directory: DataDirectory,
+  ledger: QuotaLedger,
+  catalog: CatalogStore<CheckedTemplate>,
+  undo: (() => Promise<void> | void)[],
+): Promise<Server> {
+  const budget = new MemoryBudget(config.memoryBudgetBytes, config.workers);
+  const outputs = new OutputStore(directory.outputs, budget);
+  const runs = new MemoryRunStore(budget, (run) => {
+    if (run.output !== null) outputs.remove(run.output).catch((fault) => log.fault('output_not_removed', fault));
+  });
+  const keys = new IdempotencyKeys(budget);
+  const entry = workerEntry === undefined ? {} : { entry: workerEntry };
+  const pool = new ThreadPool({
+    ...entry,
+    threads: config.workers,
+    budget: budget.buffer,
+    onThreadLost: (thread, fault) => {
+      budget.forgetThread(thread);
+      metrics.threadLost();
+      log.fault('thread_lost', fault, { thread });
+    },
+  });
+  undo.push(() => pool.close());
+  let baseUrl = config.baseUrl ?? '';
+  const node: NodeState = {
+    runs,
+    keys,
+    outputs,
+    pool,
+    budget,
+    ledger,
+    slots: new RunSlots(),
+    disk: new DiskFloor(directory.root, config.diskFloorBytes),
+    drain: new Drain(),
+    paths: {
+      spoolFor: (upload) => join(directory.spool, `${upload}.upload`),
+      spillFor: (task) => join(directory.spill, String(task)),
+    },
+    baseUrl: () => baseUrl,
+    waitMilliseconds: config.waitMilliseconds,
+    runMilliseconds: config.runTimeoutMilliseconds,
+    retentionMilliseconds: config.retentionMilliseconds,
+    onRunEnded: (run, details) => {
+      const { id, account, templateId, status, errorCode } = run;
+      log.info('run', { run: id, account, template: templateId, status, code: errorCode, ...details });
+      metrics.runEnded(run, details);
+    },
+    onFault: (fault, requestId) => log.fault('fault', fault, { requestId }),
+  };
+  const metrics = openMetrics(sourcesOf(node, runs, catalog));
+  const exchanges = exchangeSettings(config, log, metrics);
+  const gate = { catalog: () => catalog.current, rates: new MemoryRateLimiter() };
+  const ops = opsRoutes(node, metrics);
+  const api = apiRoutes(gate, node);
+  const sweeper = startSweeper(runs, keys, ledger, log);
+  undo.push(() => sweeper.stop());
+  await pool.firstReady();
+  const opsServer =
+    config.opsPort === null ? null : await listen(config.host, config.opsPort, new Router(ops), exchanges);
+  if (opsServer !== null) undo.push(() => opsServer.close());
+  const routes = opsServer === null ? [...api, ...ops] : api;
+  const server = await listen(config.host, config.port, new Router(routes), exchanges);
+  undo.push(() => server.close());
+  if (baseUrl === '') baseUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
+  catalog.watch();
+  const opsPort = opsServer?.port ?? null;
+  log.always('listening', { host: config.host, port: server.port, ops_port: opsPort, workers: config.workers });
+  const stop = (): Promise<void> => stopServer(node, config.drainMilliseconds, [server, opsServer], undo, log);
+  return { port: server.port, opsPort, reload: () => catalog.reload(), stop };
+}
+
+async function openPorts(
+  { host, port, opsPort }: ServeConfig,
+  api: readonly Route[],
+  ops: readonly Route[],
+  exchanges: ExchangeSettings,
+  undo: (() => Promise<void> | void)[],
+): Promise<{ readonly server: HttpServer; readonly opsServer: HttpServer | null }> {
+  const opsServer = opsPort === null ? null : await listen(host, opsPort, new Router(ops), exchanges);
+  if (opsServer !== null) undo.push(() => opsServer.close());
+  const routes = opsServer === null ? [...api, ...ops] : api;
+  const server = await listen(host, port, new Router(routes), exchanges);
+  undo.push(() => server.close());
+  return { server, opsServer };
+}
+
+async function stopServer(
+  node: NodeState,
+  drainMilliseconds: number,
+  servers: readonly (HttpServer | null)[],
+  undo: readonly (() => Promise<void> | void)[],
+  log: Log,
+): Promise<void> {
+  log.info('draining', { under_way: node.drain.underWay });
+  await node.drain.run(drainMilliseconds);
+  for (const server of servers) server?.stopListening();
+  await new Promise((resolve) => setTimeout(resolve, LAST_ANSWER_MILLISECONDS));
+  for (const close of [...undo].reverse()) await close();
+  log.info('stopped');
+}
+
+function exchangeSettings(config: ServeConfig, log: Log, metrics: Metrics): ExchangeSettings {
+  return {
+    uploadMilliseconds: config.uploadTimeoutMilliseconds,
+    onFinished: (exchange: FinishedExchange) => {
+      const { requestId, method, operation, account, runId, status, code, receivedBytes, sentBytes } = exchange;
+      metrics.requestFinished(exchange);
+      log.info('request', {
+        request_id: requestId,
+        method: LOGGED_METHODS.has(method) ? method : 'other',
+        operation,
+        account,
+        run: runId,
+        status,
+        code,
+        ms: Math.round(exchange.milliseconds * 1000) / 1000,
+        received_bytes: receivedBytes,
+        sent_bytes: sentBytes,
+      });
+    },
+    onFault: (fault, requestId) => log.fault('fault', fault, { request_id: requestId }),
+  };
+}
+
+/** Others are the client's own words. */
+const LOGGED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+function sourcesOf(node: NodeState, runs: MemoryRunStore, catalog: CatalogStore<CheckedTemplate>) {
+  const { budget, pool, ledger } = node;
+  return {
+    budget: () => ({
+      limitBytes: budget.limitBytes,
+      heldBytes: {
+        ...Object.fromEntries(BUDGET_CHARGES.map((charge) => [charge, budget.usedBytes(charge)])),
+        threads: budget.borrowedBytes(),
+      },
+    }),
+    runsInPool: () => pool.runs,
+    runsKept: () => runs.size,
+    liveThreads: () => pool.liveThreads,
+    quotas: async () => {
+      const quotas = [];
+      for (const { id, subscription } of catalog.current.accounts.values()) {
+        if (subscription === null) continue;
+        const { plan, startedAt } = subscription;
+        const used = await ledger.used(id, billingPeriod(plan.period, startedAt, Date.now()));
+        quotas.push({ account: id, used, limit: plan.runsPerPeriod });
+      }
+      return quotas;
+    },
+  };
+}
