@@ -126,17 +126,11 @@ async function openServer(
   const metrics = openMetrics(sourcesOf(node, runs, catalog));
   const exchanges = exchangeSettings(config, log, metrics);
   const gate = { catalog: () => catalog.current, rates: new MemoryRateLimiter() };
-  const ops = opsRoutes(node, metrics);
-  const api = apiRoutes(gate, node);
   const sweeper = startSweeper(runs, keys, ledger, log);
   undo.push(() => sweeper.stop());
   await pool.firstReady();
-  const opsServer =
-    config.opsPort === null ? null : await listen(config.host, config.opsPort, new Router(ops), exchanges);
-  if (opsServer !== null) undo.push(() => opsServer.close());
-  const routes = opsServer === null ? [...api, ...ops] : api;
-  const server = await listen(config.host, config.port, new Router(routes), exchanges);
-  undo.push(() => server.close());
+  const ops = opsRoutes(node, metrics);
+  const { server, opsServer } = await openPorts(config, apiRoutes(gate, node), ops, exchanges, undo);
   if (baseUrl === '') baseUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
   catalog.watch();
   const opsPort = opsServer?.port ?? null;
