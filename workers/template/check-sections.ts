@@ -1,14 +1,15 @@
 // What the schema cannot say of a Template's sections: names given twice, patterns, encodings, settings that exclude
 // each other, formats that this version lacks.
 import { isKnownEncoding } from '../input/encoding.ts';
+import { outputEncoding, outputEncodings } from '../output/encoded-sink.ts';
+import { outputFormats } from '../output/index.ts';
+import { nestConflicts } from '../output/nest.ts';
+import type { Column } from '../schema.ts';
 import { compileDatePattern } from '../values/date-pattern.ts';
 import { compileColumnPattern } from './column-pattern.ts';
 import type { Report } from './operation-forms.ts';
 import type { TemplateSections } from './sections.ts';
-import type { OutputFormat, TemplateInput, TemplateOutput } from './template.ts';
-
-/** Formats that this version writes. */
-const OUTPUT_FORMATS: ReadonlySet<OutputFormat> = new Set(['csv', 'tsv', 'json', 'ndjson']);
+import type { TemplateInput, TemplateOutput } from './template.ts';
 
 export function checkSections(
   sections: TemplateSections,
@@ -17,6 +18,16 @@ export function checkSections(
 ): void {
   checkInput(sections.input, report);
   checkOutput(sections.output, source, report);
+}
+
+/** @param columns of the output, as far as the Template alone tells them */
+export function checkNesting({ format, json }: TemplateOutput, columns: readonly Column[], report: Report): void {
+  if (format !== 'json' && format !== 'ndjson') return;
+  const names = columns.map(({ name }) => name);
+  for (const [first, second] of nestConflicts(names, json.nest)) {
+    const message = `The columns ${JSON.stringify(names[first])} and ${JSON.stringify(names[second])} claim the same place when names are nested. Rename one of them.`;
+    report('/output/json/nest', 'NAME_CONFLICT', message);
+  }
 }
 
 function checkInput({ columns, csv }: TemplateInput, report: Report): void {
@@ -48,7 +59,7 @@ function checkInput({ columns, csv }: TemplateInput, report: Report): void {
 
 function checkOutput(output: TemplateOutput, source: Readonly<Record<string, unknown>>, report: Report): void {
   const written = (source['output'] ?? {}) as Readonly<Record<string, unknown>>;
-  if (!OUTPUT_FORMATS.has(output.format)) {
+  if (!outputFormats.has(output.format)) {
     report('/output/format', 'NOT_AVAILABLE', `The output format ${output.format} is not available in this version.`);
   } else if ('xlsx' in written) {
     report('/output/xlsx', 'NOT_AVAILABLE', 'Settings of XLSX are not available in this version.');
@@ -68,13 +79,11 @@ function checkCsvOutput({ csv, format }: TemplateOutput, report: Report): void {
   if (format === 'tsv' && csv.delimiter !== '\t') {
     report('/output/csv/delimiter', 'BAD_VALUE', 'The format tsv has tabs. Write format: csv for another delimiter.');
   }
-  if (!isKnownEncoding(csv.encoding)) {
-    report(
-      '/output/csv/encoding',
-      'BAD_VALUE',
-      'Unknown encoding. Write a WHATWG name such as "utf-8" or "windows-1252".',
-    );
-  } else if (csv.bom && !/^(?:utf|ucs|unicode)/i.test(csv.encoding)) {
+  const encoding = outputEncoding(csv.encoding);
+  if (encoding === null) {
+    const message = `The output cannot be written in this encoding. Write one of ${outputEncodings.join(', ')}.`;
+    report('/output/csv/encoding', 'BAD_VALUE', message);
+  } else if (csv.bom && !encoding.startsWith('utf')) {
     report('/output/csv/bom', 'BAD_VALUE', `The encoding ${csv.encoding} has no byte order mark. Write bom: false.`);
   }
   if (csv.dateFormat === null) return;

@@ -1,7 +1,7 @@
 // Checks a Template's text and brings it into its normalised form: schema, fragments, defaults, and the forward scan
 // over its columns. All problems are told at once, one per cause.
 import { operationTable } from '../operations/index.ts';
-import { checkSections } from './check-sections.ts';
+import { checkNesting, checkSections } from './check-sections.ts';
 import type { Fragments } from './fragments.ts';
 import { collectPlaceholders, expandFragments } from './fragments.ts';
 import { stepsOf } from './normalise-operation.ts';
@@ -136,6 +136,7 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
     { steps, fileColumns: [...new Set(declared)], flagColumn, outputColumns: sections.output.columns },
     report,
   );
+  checkNesting(sections.output, scan.output, report);
   const operations = running.map(({ operation }) => operation);
   return { ...sections, fileColumns: fileColumnsOf(sections, scan.reads), flagColumn, operations };
 }

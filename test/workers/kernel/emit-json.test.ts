@@ -7,6 +7,7 @@ import { Failed } from '../../../workers/failure.ts';
 import { createRowWriter } from '../../../workers/output/index.ts';
 import { nestConflicts } from '../../../workers/output/nest.ts';
 import type { ColumnType } from '../../../workers/schema.ts';
+import { checkTemplate } from '../../../workers/template/check.ts';
 import {
   batchOf,
   newBench,
@@ -222,6 +223,13 @@ t.test('names that cannot be nested side by side are found', async (t) => {
   t.same(nestConflicts(['a.b.c', 'x', 'a.b'], '.'), [[0, 2]]);
   t.same(nestConflicts(['a', 'a.', '.a', 'a..b', '__proto__.a', 'constructor'], '.'), []);
   t.same(nestConflicts(['a', 'a.b'], null), []);
+  const template = (nest: string) =>
+    checkTemplate(
+      `{"format": 1, "operations": [{"select": {"columns": ["a", "a.b"]}}], "output": {"format": "json", "json": {"nest": "${nest}"}}}`,
+      'json',
+    );
+  t.match(template('.'), { problems: [{ pointer: '/output/json/nest', code: 'NAME_CONFLICT' }] });
+  t.notOk('problems' in template('/'));
   try {
     createRowWriter({
       ...newBench(),
