@@ -1,0 +1,94 @@
+// From the stored bytes of an upload to a reader of its rows: type, compression, encoding, dialect, header row, lane.
+import { TextDecoder } from 'node:util';
+import type { Arena } from '../arena.ts';
+import { Failed } from '../failure.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import type { TaskOverrides } from '../messages.ts';
+import type { TemplateInput } from '../template/template.ts';
+import { type CsvReaderParts, isFastDialect } from './csv/csv-input.ts';
+import { openCsvReader } from './csv/csv-reader.ts';
+import { DecodingSource } from './decoding-source.ts';
+import { detectDialect } from './detect/dialect.ts';
+import { detectHeaderRow } from './detect/header-row.ts';
+import { encodingOf } from './encoding.ts';
+import { contentTypeOf, looksLikeJson, looksLikeMarkup } from './file-type.ts';
+import { GunzipSource } from './gunzip-source.ts';
+import { PrefixSource, readHead } from './prefix-source.ts';
+import type { ByteSource, RowReader } from './reader.ts';
+
+/** Bytes looked at before the first row: 500 records of usual width, and what arrives in the first moments of an upload. */
+const SAMPLE_BYTES = 65_536;
+
+export interface OpenSettings {
+  readonly input: TemplateInput;
+  readonly overrides: TaskOverrides;
+  /** Tells header texts that the Template looks for; null = none known. */
+  readonly isExpected: ((text: string) => boolean) | null;
+  readonly inflatedBytesMax: number | null;
+  readonly arena: Arena;
+  readonly kernel: Kernel;
+  /** See LargeRowGate. */
+  readonly largeRow: { acquire(): Promise<void>; release(): void };
+}
+
+export async function openRows(stored: ByteSource, settings: OpenSettings): Promise<RowReader> {
+  let source = stored;
+  let head = await readHead(source, SAMPLE_BYTES);
+  let type = contentTypeOf(head);
+  source = new PrefixSource(head, source);
+  if (type === 'gzip') {
+    source = new GunzipSource(source, settings.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
+    head = await readHead(source, SAMPLE_BYTES);
+    type = contentTypeOf(head);
+    source = new PrefixSource(head, source);
+  }
+  if (type !== 'text') {
+    const what = type === 'zip' ? 'an XLSX workbook or another ZIP file' : 'compressed twice';
+    throw new Failed('UNSUPPORTED_FILE_TYPE', `The file is ${what}; send CSV (also gzip-compressed).`);
+  }
+  return openText(source, head, settings);
+}
+
+function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Promise<RowReader> {
+  if (head.length === 0) throw new Failed('MALFORMED_FILE', 'The file is empty.');
+  const { csv } = settings.input;
+  const encoding = encodingOf(head, csv.encoding);
+  const text = new TextDecoder(encoding.name, { ignoreBOM: true }).decode(head.subarray(encoding.markBytes), {
+    stream: true,
+  });
+  refuseOtherText(text, head.length < SAMPLE_BYTES);
+  let source = raw;
+  source.read(new Uint8Array(encoding.markBytes));
+  if (encoding.name !== 'utf-8') source = new DecodingSource(source, encoding.name);
+  const delimiter = settings.overrides.delimiter ?? csv.delimiter;
+  const dialect = detectDialect(text, head.length < SAMPLE_BYTES, { delimiter, quote: csv.quote });
+  const declared = settings.overrides.headerRow ?? csv.headerRow;
+  const headerRow = declared === null ? detectHeaderRow(dialect.sample.records, settings.isExpected) : declared;
+  const parts: CsvReaderParts = {
+    heap: settings.arena.heap,
+    arena: settings.arena,
+    kernel: settings.kernel,
+    source,
+    dialect: {
+      delimiter: dialect.delimiter,
+      quote: dialect.quote,
+      headerRow: headerRow === 'none' ? null : headerRow,
+    },
+    nullValues: settings.input.nullValues,
+    ragged: csv.ragged,
+    strayQuotes: csv.strayQuotes,
+    type: dialect.delimiter === '\t' ? 'tsv' : 'csv',
+    encoding: encoding.name,
+    largeRow: settings.largeRow,
+  };
+  if (!isFastDialect(parts.dialect)) throw new Error('no lane for this dialect yet');
+  return openCsvReader(parts);
+}
+
+function refuseOtherText(text: string, whole: boolean): void {
+  if (looksLikeJson(text)) {
+    throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is JSON, which this version does not read yet; send CSV.');
+  }
+  if (looksLikeMarkup(text)) throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is HTML or XML; send CSV.');
+  if (whole && text.trim() === '') throw new Failed('MALFORMED_FILE', 'The file has only blank lines.');
+}

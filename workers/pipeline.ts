@@ -1,0 +1,223 @@
+// The chain of one Run: the plan's operators, the order of the output's columns, the cap on its rows, writer and sink.
+import type { Arena } from './arena.ts';
+import type { Batch, ColumnData } from './batch.ts';
+import { BATCH_ROWS_MAX, VIEW_BYTES } from './batch.ts';
+import type { BudgetShare } from './budget.ts';
+import type { Failure } from './failure.ts';
+import type { Kernel } from './kernel/kernel.ts';
+import type { RunOutcomeOutput, RunTask } from './messages.ts';
+import type { Next, Operator } from './operations/operation.ts';
+import { FileSink } from './output/file-sink.ts';
+import { createRowWriter } from './output/index.ts';
+import type { RowWriter } from './output/writer.ts';
+import type { OperationReport, RunReport } from './report.ts';
+import { RunErrors, StepErrors } from './row-errors.ts';
+import type { SpillFolder } from './spill/spill-folder.ts';
+import type { RunPlan } from './template/plan.ts';
+import type { Template } from './template/template.ts';
+
+export interface PipelineParts {
+  readonly plan: RunPlan;
+  readonly template: Template;
+  readonly task: RunTask;
+  readonly kernel: Kernel;
+  readonly arena: Arena;
+  readonly budget: BudgetShare;
+  readonly spill: SpillFolder;
+  readonly report: RunReport;
+}
+
+export interface Pipeline {
+  /** Rows that the next batch may have at most; 0 = none is wanted any more. */
+  rowsWanted(): number;
+  push(batch: Batch): void;
+  /** End of the input: lets every operator hand on what it holds, yielding between batches. */
+  finish(): Iterable<void>;
+  /** What errors in rows make of the Run, once finished. */
+  verdict(rowsRead: number): Failure | null;
+  readonly rowsWritten: number;
+  readonly truncated: boolean;
+  takeOutput(): RunOutcomeOutput;
+  close(): void;
+}
+
+export function buildPipeline(parts: PipelineParts): Pipeline {
+  const errors = new RunErrors();
+  const output = new OutputStage(parts);
+  const operators: Operator[] = [];
+  let next: Next = (batch) => output.push(batch);
+  for (const [index, step] of [...parts.plan.steps.entries()].reverse()) {
+    const report: OperationReport = {
+      operation: step.operation.name,
+      id: step.operation.id,
+      rows_in: 0,
+      rows_out: 0,
+      cells_changed: 0,
+      errors: {},
+    };
+    parts.report.operations.unshift(report);
+    const operator = step.definition.start(step.plan, {
+      input: step.input,
+      output: step.output,
+      layout: step.layout,
+      next: counted(report, next),
+      kernel: parts.kernel,
+      arena: parts.arena,
+      budget: parts.budget,
+      spill: parts.spill,
+      report,
+      errors: new StepErrors(errors, index, step.operation.name, step.operation.onError, report.errors),
+      startedAt: parts.task.startedAt,
+    });
+    operators.unshift(operator);
+    next = (batch) => {
+      report.rows_in += batch.live;
+      if (batch.live > 0) operator.push(batch);
+    };
+  }
+  return new Chain(parts, operators, next, errors, output);
+}
+
+function counted(report: OperationReport, next: Next): Next {
+  return (batch) => {
+    report.rows_out += batch.live;
+    if (batch.live > 0) next(batch);
+  };
+}
+
+class Chain implements Pipeline {
+  readonly #parts: PipelineParts;
+  readonly #operators: readonly Operator[];
+  readonly #first: Next;
+  readonly #errors: RunErrors;
+  readonly #output: OutputStage;
+  readonly #nullViews: number;
+
+  constructor(
+    parts: PipelineParts,
+    operators: readonly Operator[],
+    first: Next,
+    errors: RunErrors,
+    output: OutputStage,
+  ) {
+    this.#parts = parts;
+    this.#operators = operators;
+    this.#first = first;
+    this.#errors = errors;
+    this.#output = output;
+    const bytes = BATCH_ROWS_MAX * VIEW_BYTES;
+    this.#nullViews = parts.plan.columns.includes(null) ? parts.arena.heap.allocate(bytes) : 0;
+    if (this.#nullViews !== 0) parts.arena.heap.u8.fill(0, this.#nullViews, this.#nullViews + bytes);
+  }
+
+  get rowsWritten(): number {
+    return this.#output.rowsWritten;
+  }
+
+  get truncated(): boolean {
+    return this.#output.truncated;
+  }
+
+  /** Operators before one that needs all rows may not stop early: what they would have met there still counts. */
+  rowsWanted(): number {
+    if (this.#errors.fatal) return 0;
+    let wanted = Number.POSITIVE_INFINITY;
+    for (const [index, operator] of this.#operators.entries()) {
+      wanted = Math.min(wanted, operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY);
+      if (this.#parts.plan.steps[index]?.needsAllRows) break;
+    }
+    return wanted;
+  }
+
+  push(batch: Batch): void {
+    this.#first(this.#adopt(batch));
+  }
+
+  *finish(): Iterable<void> {
+    for (const operator of this.#operators) {
+      if (operator.finish !== undefined) yield* operator.finish();
+    }
+    if (!this.#errors.fatal) this.#output.finish();
+  }
+
+  verdict(rowsRead: number): Failure | null {
+    return this.#errors.verdict(this.#parts.template.defaults, rowsRead);
+  }
+
+  takeOutput(): RunOutcomeOutput {
+    return this.#output.take();
+  }
+
+  close(): void {
+    this.#output.close();
+  }
+
+  /** The file's fields as the plan's first columns; missing ones are nulls, the flag column (the last) is fresh. */
+  #adopt(batch: Batch): Batch {
+    const { columns, flagColumn } = this.#parts.plan;
+    const adopted = columns.map((field): ColumnData => {
+      if (field === null) return { kind: 'views', at: this.#nullViews };
+      return batch.columns[field]!;
+    });
+    if (flagColumn) {
+      const at = this.#parts.arena.take(batch.rows * VIEW_BYTES);
+      this.#parts.arena.heap.u8.fill(0, at, at + batch.rows * VIEW_BYTES);
+      adopted.push({ kind: 'views', at });
+    }
+    return batch.withColumns(adopted);
+  }
+}
+
+/** The last stage: output columns in order, the plan's cap on rows, the writer. */
+class OutputStage {
+  readonly #columns: readonly number[];
+  readonly #rowsMax: number;
+  readonly #writer: RowWriter;
+  readonly #sink: FileSink;
+  readonly #report: RunReport;
+  rowsWritten = 0;
+  truncated = false;
+  #taken = false;
+
+  constructor(parts: PipelineParts) {
+    const { plan, template, task } = parts;
+    this.#columns = plan.output.columns;
+    this.#rowsMax = task.limits.outputRowsMax ?? Number.POSITIVE_INFINITY;
+    this.#report = parts.report;
+    this.#sink = new FileSink({ ...task.output, bytesMax: task.limits.outputBytesMax, digest: false });
+    this.#writer = createRowWriter({
+      output: template.output,
+      schema: plan.output.schema,
+      nullValues: template.input.nullValues,
+      kernel: parts.kernel,
+      heap: parts.arena.heap,
+      sink: this.#sink,
+    });
+  }
+
+  push(batch: Batch): void {
+    const left = this.#rowsMax - this.rowsWritten;
+    if (batch.live > left) this.truncated = true;
+    const rows = batch.slice(0, Math.min(batch.live, left));
+    if (rows.live === 0) return;
+    const columns = this.#columns.map((index) => rows.columns[index]!);
+    this.#writer.push(rows.withColumns(columns));
+    this.rowsWritten += rows.live;
+  }
+
+  finish(): void {
+    this.#writer.finish();
+    this.#report.rows_written = this.rowsWritten;
+    this.#report.output.formulas_guarded = this.#writer.formulasGuarded;
+  }
+
+  take(): RunOutcomeOutput {
+    const { mimeType, ending } = this.#writer;
+    this.#taken = true;
+    return { ...this.#sink.finish(), mimeType, ending };
+  }
+
+  close(): void {
+    if (!this.#taken) this.#sink.abandon();
+  }
+}

@@ -1,0 +1,113 @@
+// The one model of errors in rows (templates.md, "Errors in rows"): counts them, says what becomes of the row, and keeps
+// the error that ends the Run: the lowest source row, then the earliest operation.
+import type { Batch } from './batch.ts';
+import { VIEW_BYTES } from './batch.ts';
+import type { Failure } from './failure.ts';
+import type { RowErrorAction, RowErrors } from './operations/operation.ts';
+import type { CodeCounts, RowErrorCode } from './report.ts';
+import { countCode } from './report.ts';
+import type { OnError, TemplateDefaults } from './template/template.ts';
+
+/** The first error that `on_error: fail` met, by source row and step. */
+interface FatalRow {
+  readonly sourceRow: number;
+  readonly step: number;
+  readonly operation: string;
+  readonly column: string | null;
+  readonly code: RowErrorCode;
+}
+
+/** Row errors of one Run, over all its operations. */
+export class RunErrors {
+  #fatal: FatalRow | null = null;
+  #count = 0;
+
+  /** True once a row has ended the Run: what follows is only read for its syntax. */
+  get fatal(): boolean {
+    return this.#fatal !== null;
+  }
+
+  note(row: FatalRow): void {
+    const known = this.#fatal;
+    if (
+      known === null ||
+      row.sourceRow < known.sourceRow ||
+      (row.sourceRow === known.sourceRow && row.step < known.step)
+    ) {
+      this.#fatal = row;
+    }
+  }
+
+  count(): void {
+    this.#count++;
+  }
+
+  /** What the errors make of the Run once its last row was seen; null = nothing. */
+  verdict(defaults: TemplateDefaults, rowsRead: number): Failure | null {
+    if (this.#fatal !== null) return rowFailure(this.#fatal);
+    const { maxErrors, maxErrorRatio } = defaults;
+    const tooMany =
+      (maxErrors !== null && this.#count > maxErrors) ||
+      (maxErrorRatio !== null && this.#count > maxErrorRatio * rowsRead);
+    if (!tooMany) return null;
+    const bound = maxErrors !== null && this.#count > maxErrors ? `${maxErrors}` : `${maxErrorRatio} of the rows`;
+    return {
+      code: 'TEMPLATE_TOO_MANY_ERRORS',
+      message: `${this.#count} errors in rows, the Template allows ${bound}. The report counts them by operation and code.`,
+    };
+  }
+}
+
+/** The errors of one step. */
+export class StepErrors implements RowErrors {
+  readonly counts: CodeCounts;
+  readonly #run: RunErrors;
+  readonly #step: number;
+  readonly #operation: string;
+  readonly #onError: OnError;
+
+  constructor(run: RunErrors, step: number, operation: string, onError: OnError, counts: CodeCounts) {
+    this.#run = run;
+    this.#step = step;
+    this.#operation = operation;
+    this.#onError = onError;
+    this.counts = counts;
+  }
+
+  report(batch: Batch, physicalRow: number, column: string | null, code: RowErrorCode): RowErrorAction {
+    const sourceRow = batch.sourceRow(physicalRow);
+    countCode(this.counts, code, sourceRow);
+    this.#run.count();
+    if (this.#onError === 'flag') {
+      appendFlag(batch, physicalRow, `${column ?? this.#operation}:${code}`);
+      return 'blank';
+    }
+    if (this.#onError !== 'fail') return this.#onError;
+    this.#run.note({ sourceRow, step: this.#step, operation: this.#operation, column, code });
+    return 'drop_row';
+  }
+}
+
+function rowFailure({ sourceRow, operation, column, code }: FatalRow): Failure {
+  const place = column === null ? '' : `, column "${column}"`;
+  return {
+    code: 'TEMPLATE_ROW_ERROR',
+    message: `Operation "${operation}"${place}: ${code} in row ${sourceRow} of the data.`,
+  };
+}
+
+/** Separator between two codes of one row. */
+const FLAG_SEPARATOR = ' ';
+
+/** The flag column is the last of the schema, as views, whenever an operation has `on_error: flag`. */
+function appendFlag(batch: Batch, physicalRow: number, flag: string): void {
+  const index = batch.columns.length - 1;
+  const column = batch.columns[index];
+  if (column?.kind !== 'views') throw new Error('the flag column is missing');
+  const known = batch.text(column, physicalRow);
+  const length = batch.arena.write(known === null ? flag : known + FLAG_SEPARATOR + flag);
+  const at = (column.at + physicalRow * VIEW_BYTES) >>> 2;
+  const { u32 } = batch.heap;
+  u32[at] = batch.arena.next - length;
+  u32[at + 1] = length;
+}

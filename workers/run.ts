@@ -1,0 +1,209 @@
+// The conveyor: bytes → reader → batches → operations → writer → sink, for one Run. Each batch goes through all stages
+// in one synchronous push; between batches the Run breathes, waits for bytes, and looks whether it was cancelled.
+import { Arena } from './arena.ts';
+import { BATCH_ROWS_MAX } from './batch.ts';
+import type { BudgetShare } from './budget.ts';
+import { Cancelled, Failed, type Failure } from './failure.ts';
+import { Heap } from './heap.ts';
+import { expectedHeaders } from './input/headers.ts';
+import { openRows } from './input/open-rows.ts';
+import type { RowReader, StoredSource } from './input/reader.ts';
+import type { Kernel } from './kernel/kernel.ts';
+import type { KernelPool } from './kernel/kernel-pool.ts';
+import { LargeRowGate } from './large-row.ts';
+import type { RunOutcome, RunTask } from './messages.ts';
+import { buildPipeline, type Pipeline } from './pipeline.ts';
+import type { RunReport } from './report.ts';
+import { SpillFolder } from './spill/spill-folder.ts';
+import { planRun } from './template/plan.ts';
+import type { Template } from './template/template.ts';
+
+/** Milliseconds of work after which a Run lets the thread's other Runs go on. */
+const BREATH_MILLISECONDS = 8;
+
+export interface RunJob {
+  readonly task: RunTask;
+  readonly template: Template;
+  /** Read from its first byte. */
+  readonly source: StoredSource;
+  readonly kernels: KernelPool;
+  readonly budget: BudgetShare;
+  /** The shared Int32 of LargeRowGate. */
+  readonly largeRow: Int32Array;
+  cancelled(): boolean;
+  /** Called at each batch: tells the main thread that the thread is alive. */
+  beat(): void;
+  /** Rows of a batch at most; smaller ones are for tests, results do not depend on it. */
+  readonly batchRowsMax?: number;
+}
+
+/** Runs a Template over one file. Throws Cancelled, or a fault of ours; everything else is in the outcome. */
+export async function runTemplate(job: RunJob): Promise<RunOutcome> {
+  const kernel = job.kernels.borrow();
+  const heap = new Heap(kernel.memory, kernel.exports.heapStart(), job.budget, job.task.reservationBytes);
+  const spill = new SpillFolder(job.task.spillDirectory);
+  const gate = new LargeRowGate(job.largeRow, job.task.task + 1);
+  const run = new Run(job, kernel, new Arena(heap), spill, gate);
+  try {
+    return await run.drive();
+  } finally {
+    run.close();
+    gate.release();
+    spill.remove();
+    job.kernels.giveBack(kernel, heap.borrowedBytes);
+  }
+}
+
+class Run {
+  readonly #job: RunJob;
+  readonly #kernel: Kernel;
+  readonly #arena: Arena;
+  readonly #spill: SpillFolder;
+  readonly #gate: LargeRowGate;
+  readonly #report: RunReport;
+  #reader: RowReader | null = null;
+  #pipeline: Pipeline | null = null;
+  #busyMilliseconds = 0;
+  #since = performance.now();
+
+  constructor(job: RunJob, kernel: Kernel, arena: Arena, spill: SpillFolder, gate: LargeRowGate) {
+    this.#job = job;
+    this.#kernel = kernel;
+    this.#arena = arena;
+    this.#spill = spill;
+    this.#gate = gate;
+    this.#report = emptyReport(job.task);
+  }
+
+  async drive(): Promise<RunOutcome> {
+    try {
+      const reader = await this.#open();
+      const pipeline = this.#start(reader);
+      await this.#readAll(reader, pipeline);
+      return this.#outcome(await this.#finish(reader, pipeline), pipeline);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      return this.#outcome(error.failure, null);
+    }
+  }
+
+  close(): void {
+    this.#reader?.close();
+    this.#pipeline?.close();
+  }
+
+  async #open(): Promise<RowReader> {
+    const { template, source, task } = this.#job;
+    const largeRow = {
+      acquire: () => this.#gate.acquire(() => this.#job.cancelled()),
+      release: () => this.#gate.release(),
+    };
+    const reader = await openRows(source, {
+      input: template.input,
+      overrides: task.overrides,
+      isExpected: expectedHeaders(template),
+      inflatedBytesMax: task.limits.inflatedBytesMax,
+      arena: this.#arena,
+      kernel: this.#kernel,
+      largeRow,
+    });
+    this.#reader = reader;
+    return reader;
+  }
+
+  #start(reader: RowReader): Pipeline {
+    const plan = planRun(this.#job.template, reader.head.headers);
+    this.#pipeline = buildPipeline({
+      plan,
+      template: this.#job.template,
+      task: this.#job.task,
+      kernel: this.#kernel,
+      arena: this.#arena,
+      budget: this.#job.budget,
+      spill: this.#spill,
+      report: this.#report,
+    });
+    return this.#pipeline;
+  }
+
+  async #readAll(reader: RowReader, pipeline: Pipeline): Promise<void> {
+    const rowsMax = this.#job.task.limits.rowsMax ?? Number.POSITIVE_INFINITY;
+    const batchRowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
+    for (;;) {
+      this.#arena.clear();
+      const batch = reader.next(Math.min(batchRowsMax, pipeline.rowsWanted()));
+      if (batch === 'wait') await this.#idle(() => reader.wait());
+      else if (batch === 'end') return;
+      else {
+        if (reader.rowsRead > rowsMax) {
+          throw new Failed(
+            'ROW_LIMIT_EXCEEDED',
+            `The file has more than the ${rowsMax} data rows that the plan allows.`,
+          );
+        }
+        if (pipeline.rowsWanted() > 0) pipeline.push(batch);
+        await this.#breathe();
+      }
+    }
+  }
+
+  async #finish(reader: RowReader, pipeline: Pipeline): Promise<Failure | null> {
+    this.#arena.clear();
+    for (const _ of pipeline.finish()) {
+      this.#arena.clear();
+      await this.#breathe();
+    }
+    this.#report.rows_read = reader.rowsRead;
+    return pipeline.verdict(reader.rowsRead);
+  }
+
+  #outcome(failure: Failure | null, pipeline: Pipeline | null): RunOutcome {
+    const report = this.#report;
+    this.#reader?.describe(report);
+    report.rows_read = this.#reader?.rowsRead ?? 0;
+    this.#rest();
+    const sound = failure === null && pipeline !== null;
+    return {
+      rowsWritten: sound ? pipeline.rowsWritten : null,
+      truncated: sound && pipeline.truncated,
+      output: sound ? pipeline.takeOutput() : null,
+      failure,
+      report,
+      busyMilliseconds: this.#busyMilliseconds,
+    };
+  }
+
+  /** Gives way to other Runs when this one has worked for long enough. */
+  async #breathe(): Promise<void> {
+    this.#job.beat();
+    if (this.#job.cancelled()) throw new Cancelled();
+    if (performance.now() - this.#since >= BREATH_MILLISECONDS) {
+      await this.#idle(() => new Promise((resolve) => setImmediate(resolve)));
+    }
+  }
+
+  async #idle(wait: () => Promise<void>): Promise<void> {
+    this.#rest();
+    await wait();
+    this.#since = performance.now();
+    if (this.#job.cancelled()) throw new Cancelled();
+  }
+
+  #rest(): void {
+    this.#busyMilliseconds += performance.now() - this.#since;
+    this.#since = performance.now();
+  }
+}
+
+function emptyReport(task: RunTask): RunReport {
+  const tables = Object.entries(task.tables).map(([name, table]) => [name, table.sha256]);
+  return {
+    template_sha256: task.template.sha256,
+    rows_read: 0,
+    rows_written: 0,
+    input: { type: '', encoding: '', delimiter: null, header_row: null, errors: {} },
+    operations: [],
+    output: { formulas_guarded: 0 },
+    tables: Object.fromEntries(tables),
+  };
+}

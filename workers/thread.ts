@@ -1,0 +1,117 @@
+// The Runs of one worker thread: starts them as messages say, tells their sources how far the files have grown, cancels
+// them. States of a Run here: running → done | cancelled | fault, each told to the main thread, then forgotten.
+import type { MessagePort } from 'node:worker_threads';
+import { type BudgetShare, threadShare } from './budget.ts';
+import { Cancelled } from './failure.ts';
+import { BytesSource } from './input/bytes-source.ts';
+import { FileSource } from './input/file-source.ts';
+import { KernelPool } from './kernel/kernel-pool.ts';
+import {
+  CANCEL_FLAGS,
+  CONTROL_BEAT,
+  type RunOutcome,
+  type RunTask,
+  type ThreadStart,
+  type ToWorker,
+} from './messages.ts';
+import { Outbox } from './outbox.ts';
+import { runTemplate } from './run.ts';
+import { TemplateCache } from './template/template-cache.ts';
+
+/** Milliseconds between two beats of a thread that has nothing to do: below the silence that keeps new Runs away. */
+const IDLE_BEAT_MILLISECONDS = 100;
+
+export class Thread {
+  readonly #port: MessagePort;
+  readonly #outbox: Outbox;
+  readonly #budget: BudgetShare;
+  readonly #control: Int32Array;
+  readonly #cancel: Int32Array;
+  readonly #largeRow: Int32Array;
+  readonly #kernels: KernelPool;
+  readonly #templates = new TemplateCache();
+  readonly #sources = new Map<number, BytesSource | FileSource>();
+
+  constructor(start: ThreadStart) {
+    this.#port = start.port;
+    this.#outbox = new Outbox(start.port);
+    this.#budget = threadShare(new Int32Array(start.budget), start.thread);
+    this.#control = new Int32Array(start.control);
+    this.#cancel = new Int32Array(start.cancel);
+    this.#largeRow = new Int32Array(start.largeRow);
+    this.#kernels = new KernelPool(start.kernels, this.#budget);
+  }
+
+  /** Takes messages until `stop`. */
+  async serve(thread: number): Promise<void> {
+    const beat = setInterval(() => this.#beat(), IDLE_BEAT_MILLISECONDS);
+    try {
+      await new Promise<void>((resolve) => {
+        this.#port.on('message', (messages: readonly ToWorker[]) => {
+          this.#beat();
+          for (const message of messages) {
+            if (message.kind === 'stop') resolve();
+            else this.#receive(message);
+          }
+        });
+        this.#outbox.send({ kind: 'ready', thread });
+      });
+    } finally {
+      clearInterval(beat);
+      this.#port.close();
+    }
+  }
+
+  #receive(message: Exclude<ToWorker, { kind: 'stop' }>): void {
+    if (message.kind === 'start') {
+      void this.#run(message.task);
+      return;
+    }
+    const source = this.#sources.get(message.task);
+    if (source === undefined) return; // the Run ended while the message was on its way
+    if (message.kind === 'cancel') {
+      Atomics.store(this.#cancel, message.task % CANCEL_FLAGS, message.task);
+      if (source instanceof FileSource) source.cancel();
+    } else if (source instanceof FileSource) source.grown(message.bytes, message.ended);
+  }
+
+  async #run(task: RunTask): Promise<void> {
+    const source = task.source.kind === 'bytes' ? new BytesSource(task.source.bytes) : new FileSource(task.source.path);
+    this.#sources.set(task.task, source);
+    try {
+      const outcome = await runTemplate({
+        task,
+        template: this.#templates.get(task.template),
+        source,
+        kernels: this.#kernels,
+        budget: this.#budget,
+        largeRow: this.#largeRow,
+        cancelled: () => Atomics.load(this.#cancel, task.task % CANCEL_FLAGS) === task.task,
+        beat: () => this.#beat(),
+      });
+      this.#done(task, outcome);
+    } catch (error) {
+      this.#lost(task, error);
+    } finally {
+      this.#sources.delete(task.task);
+      source.close();
+    }
+  }
+
+  #done(task: RunTask, outcome: RunOutcome): void {
+    const bytes = outcome.output?.bytes;
+    this.#outbox.send({ kind: 'done', task: task.task, outcome }, bytes ? [bytes.buffer as ArrayBuffer] : []);
+  }
+
+  #lost(task: RunTask, error: unknown): void {
+    if (error instanceof Cancelled) this.#outbox.send({ kind: 'cancelled', task: task.task });
+    else {
+      const { message, stack } = error instanceof Error ? error : new Error(String(error));
+      this.#outbox.send({ kind: 'fault', task: task.task, message, stack: stack ?? '' });
+    }
+  }
+
+  #beat(): void {
+    Atomics.add(this.#control, CONTROL_BEAT, 1);
+  }
+}
