@@ -1,0 +1,46 @@
+// The engine of this project on its normal path: one Run in one thread, file to file.
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
+import { FileSource } from '../../workers/input/file-source.ts';
+import { compileKernels } from '../../workers/kernel/kernel.ts';
+import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
+import { runTemplate } from '../../workers/run.ts';
+import { TemplateCache } from '../../workers/template/template-cache.ts';
+import { WORKLOADS } from '../workloads.ts';
+import type { Contender } from './contender.ts';
+
+export const templateRun: Contender = {
+  async prepare() {},
+  async run(workload, input, output) {
+    const source = JSON.stringify(WORKLOADS.find(({ name }) => name === workload)!.template);
+    const text = { source, format: 'json' as const, sha256: createHash('sha256').update(source).digest('hex') };
+    const budget = unlimitedShare();
+    const file = new FileSource(input);
+    file.grown(statSync(input).size, true);
+    const outcome = await runTemplate({
+      task: {
+        task: 1,
+        template: text,
+        source: { kind: 'file', path: input },
+        ending: 'csv',
+        overrides: { delimiter: null, headerRow: null },
+        limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+        output: { path: output, memoryBytesMax: 0 },
+        spillDirectory: `${output}.spill`,
+        tables: {},
+        secretsDirectory: null,
+        startedAt: new Date().toISOString(),
+        reservationBytes: RUN_RESERVATION_BYTES,
+      },
+      template: new TemplateCache().get(text),
+      source: file,
+      kernels: new KernelPool(compileKernels(), budget),
+      budget,
+      largeRow: new Int32Array(new SharedArrayBuffer(4)),
+      cancelled: () => false,
+      beat: () => {},
+    });
+    if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
+  },
+};

@@ -1,0 +1,96 @@
+// A load of small uploads over raw keep-alive sockets: the client must cost less than the servers that it measures.
+import { connect, type Socket } from 'node:net';
+
+export interface LoadResult {
+  readonly answers: number;
+  readonly seconds: number;
+  /** Statuses other than the expected one, with their counts. */
+  readonly others: Readonly<Record<string, number>>;
+  readonly p50Milliseconds: number;
+  readonly p99Milliseconds: number;
+}
+
+export interface LoadSettings {
+  readonly port: number;
+  readonly connections: number;
+  readonly seconds: number;
+  /** The whole request, headers and body. */
+  readonly request: Buffer;
+  readonly expectedStatus: number;
+}
+
+/** Every connection sends its next request as soon as the answer to the last is complete. */
+export async function load(settings: LoadSettings): Promise<LoadResult> {
+  const latencies: number[] = [];
+  const others: Record<string, number> = {};
+  const start = performance.now();
+  const end = start + settings.seconds * 1000;
+  const onAnswer = (status: number, milliseconds: number): void => {
+    if (status === settings.expectedStatus) latencies.push(milliseconds);
+    else others[status] = (others[status] ?? 0) + 1;
+  };
+  await Promise.all(Array.from({ length: settings.connections }, () => converse(settings, end, onAnswer)));
+  latencies.sort((left, right) => left - right);
+  const at = (share: number): number => latencies[Math.floor(share * (latencies.length - 1))] ?? Number.NaN;
+  return {
+    answers: latencies.length,
+    seconds: (performance.now() - start) / 1000,
+    others,
+    p50Milliseconds: at(0.5),
+    p99Milliseconds: at(0.99),
+  };
+}
+
+type OnAnswer = (status: number, milliseconds: number) => void;
+
+function converse({ port, request }: LoadSettings, end: number, onAnswer: OnAnswer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect(port, '127.0.0.1');
+    socket.setNoDelay(true);
+    let sentAt = 0;
+    let received = '';
+    const send = (): void => {
+      if (performance.now() >= end) {
+        socket.end();
+        resolve();
+        return;
+      }
+      sentAt = performance.now();
+      socket.write(request);
+    };
+    socket.on('connect', send);
+    socket.on('error', reject);
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+      const answer = completeAnswer(received);
+      if (answer === null) return;
+      received = '';
+      onAnswer(answer, performance.now() - sentAt);
+      send();
+    });
+  });
+}
+
+/** The status once the whole answer has come, else null. */
+function completeAnswer(received: string): number | null {
+  const head = received.indexOf('\r\n\r\n');
+  if (head < 0) return null;
+  const length = /\r\ncontent-length: (\d+)/i.exec(received.slice(0, head));
+  if (length === null) throw new Error('an answer without Content-Length');
+  return received.length >= head + 4 + Number(length[1]) ? Number(received.slice(9, 12)) : null;
+}
+
+/** A multipart request with one file. */
+export function uploadRequest(path: string, file: Buffer, authorization: string): Buffer {
+  const boundary = 'template-run-bench';
+  const opening = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="orders.csv"\r\nContent-Type: text/csv\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(opening), file, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Authorization: ${authorization}`,
+    `Content-Type: multipart/form-data; boundary=${boundary}`,
+    `Content-Length: ${body.length}`,
+  ];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+}
