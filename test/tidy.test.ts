@@ -21,7 +21,7 @@ const WORKERS_FOR_SRC = [
   /^workers\/template\//,
   /^workers\/operations\/(?:index|operation)\.ts$/,
   /^workers\/kernel\/kernel\.ts$/,
-  /^workers\/input\/inspect\.ts$/,
+  /^workers\/inspect\.ts$/,
   /^workers\/run-text\.ts$/,
 ];
 

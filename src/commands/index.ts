@@ -10,6 +10,11 @@ export interface CommandEntry {
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'inspect',
+    summary: 'tell how a file is read: type, encoding, delimiter, header, rows',
+    load: async () => (await import('./inspect.ts')).command,
+  },
+  {
     name: 'keys',
     summary: 'issue, list and revoke API keys',
     load: async () => (await import('./keys.ts')).command,
