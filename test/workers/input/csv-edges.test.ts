@@ -133,6 +133,19 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
   short.close();
 });
 
+test('columns stay raw until a cell of theirs is a null text', async (t) => {
+  const text = 'a,b,c,d\n1,NA,"NA",x\n2,3,"N""A",NAN\n';
+  const kinds = async (nullValues: readonly string[]): Promise<string[]> => {
+    const reader = await openCsvReader(readerParts(kernel, new BytesSource(Buffer.from(text)), { nullValues }));
+    const batch = reader.next(BATCH_ROWS_MAX);
+    return typeof batch === 'string' ? [batch] : batch.columns.map(({ kind }) => kind);
+  };
+  t.strictSame(await kinds(['']), ['raw', 'raw', 'raw', 'raw']);
+  t.strictSame(await kinds(['', 'NA']), ['raw', 'views', 'views', 'raw']);
+  t.strictSame(await kinds(['', 'N"A']), ['views', 'views', 'views', 'views']);
+  t.strictSame(await kinds([]), ['views', 'views', 'views', 'views']);
+});
+
 const CORPORA = '../shared/corpora';
 const absent = existsSync(CORPORA) ? false : `${CORPORA} is not there`;
 

@@ -39,42 +39,53 @@ const bytes = fc
   .map((pieces) => Buffer.from(pieces.join('')));
 
 test('the structural scan, in one go and in stretches', async (t) => {
-  const property = fc.property(
-    bytes,
-    fc.array(fc.nat(300), { maxLength: 6 }),
-    fc.integer({ min: 73, max: 200 }),
-    (text, stops, entries) => {
-      const at = place(text);
-      const slots = at.state >>> 2;
-      const end = at.text + text.length;
-      const got: number[] = [];
-      at.heap.u32.set([at.text, 0, at.structurals, 0, 0, 0], slots);
-      // A CR at the end of a stretch is judged by the byte behind it, so any stop will do.
-      for (const stop of [...stops.map((stop) => Math.min(at.text + stop, end)).sort((a, b) => a - b), end]) {
-        while (at.heap.u32[slots]! < stop) {
-          at.heap.u32[slots + 2] = at.structurals;
-          kernel.exports.scan(at.state, stop, at.structurals + entries * 4, 44, 34);
-          const behind = at.heap.u32[slots + 2]!;
-          got.push(...at.heap.u32.subarray(at.structurals >>> 2, behind >>> 2));
-        }
-      }
-      const want = scan(at.heap.u8, at.text, end, 44, 34);
-      deepStrictEqual(got, want.structurals);
-      const [, mode, , lines, rowEnds, flags] = at.heap.u32.subarray(slots, slots + 6);
-      deepStrictEqual(
-        { lines, rowEnds, nul: (flags! & 1) !== 0, literal: (flags! & 2) !== 0, quoted: mode === 2 },
-        {
-          lines: want.lines,
-          rowEnds: want.rowEnds,
-          nul: want.holdsNul,
-          literal: want.holdsLiteralQuote,
-          quoted: want.quoted,
-        },
-      );
-    },
-  );
+  const stops = fc.array(fc.nat(300), { maxLength: 6 });
+  const property = fc.property(bytes, stops, fc.integer({ min: 73, max: 200 }), checkScan);
   t.doesNotThrow(() => fc.assert(property, { numRuns: 5_000 }));
 });
+
+test('the structural scan at every place in a block', async (t) => {
+  const snippets = ['"a"b,"c', '"a"\r\n"b"', '"a""b"', 'a"b', '\r\n', '\ra', '"\r"\r"', '""x', ',"\n', '"a",', '\0'];
+  t.doesNotThrow(() => {
+    for (const snippet of snippets) {
+      for (let pad = 0; pad < 140; pad++) {
+        const tail = `,${'y'.repeat(70)}\n"${'z,'.repeat(40)}"\n`;
+        checkScan(Buffer.from(`${'x'.repeat(pad)},${snippet}${tail}`), [], 200);
+        checkScan(Buffer.from(`"${'x'.repeat(pad)}${snippet}${tail}`), [], 200);
+      }
+    }
+  });
+});
+
+function checkScan(text: Uint8Array, stops: readonly number[], entries: number): void {
+  const at = place(text);
+  const slots = at.state >>> 2;
+  const end = at.text + text.length;
+  const got: number[] = [];
+  at.heap.u32.set([at.text, 0, at.structurals, 0, 0, 0], slots);
+  // A CR at the end of a stretch is judged by the byte behind it, so any stop will do.
+  for (const stop of [...stops.map((stop) => Math.min(at.text + stop, end)).sort((a, b) => a - b), end]) {
+    while (at.heap.u32[slots]! < stop) {
+      at.heap.u32[slots + 2] = at.structurals;
+      kernel.exports.scan(at.state, stop, at.structurals + entries * 4, 44, 34);
+      const behind = at.heap.u32[slots + 2]!;
+      got.push(...at.heap.u32.subarray(at.structurals >>> 2, behind >>> 2));
+    }
+  }
+  const want = scan(at.heap.u8, at.text, end, 44, 34);
+  deepStrictEqual(got, want.structurals);
+  const [, mode, , lines, rowEnds, flags] = at.heap.u32.subarray(slots, slots + 6);
+  deepStrictEqual(
+    { lines, rowEnds, nul: (flags! & 1) !== 0, literal: (flags! & 2) !== 0, quoted: mode === 2 },
+    {
+      lines: want.lines,
+      rowEnds: want.rowEnds,
+      nul: want.holdsNul,
+      literal: want.holdsLiteralQuote,
+      quoted: want.quoted,
+    },
+  );
+}
 
 const rules: fc.Arbitrary<RowsRules> = fc.record({
   columns: fc.integer({ min: 1, max: 5 }),
