@@ -1,0 +1,153 @@
+// Owns our functions on dates and instants. An instant is taken in the offset that it carries (to_timezone sets it).
+
+import {
+  addMonths,
+  type CalendarDate,
+  civilDate,
+  endOfMonth,
+  isoWeek,
+  isoWeekday,
+  monthsBetween,
+  startOfMonth,
+} from '../../values/calendar.ts';
+import {
+  compileDatePattern,
+  type DateFields,
+  type DatePattern,
+  fieldsOfTimestamp,
+  timestampOfFields,
+} from '../../values/date-pattern.ts';
+import { Timestamp, timestampOf } from '../../values/timestamp.ts';
+import { BAD_ARGUMENT, NOT_A_DATE, TIME_OUT_OF_RANGE } from '../evaluation-error.ts';
+import { DATE, INT, STRING, TIMESTAMP, type Type } from '../type.ts';
+import type { Integer } from '../value.ts';
+import { type Constants, type Context, define, type FunctionDefinition, overload } from './definition.ts';
+import { dateOf, inTime } from './operator.ts';
+import { checkZone, zoneCache } from './time.ts';
+
+const SECONDS_PER_DAY = 86400;
+
+/** Most days or months that may be added: beyond the whole range of dates. */
+const SHIFT_MAX = 4_000_000;
+
+function localDays(at: Timestamp): number {
+  return Math.floor((at.seconds + at.offsetSeconds) / SECONDS_PER_DAY);
+}
+
+/** The same number out of a date or an instant. */
+function ofDay(name: string, select: (days: number) => number): FunctionDefinition {
+  return define(name, 'both', [
+    overload([DATE], INT, (date: CalendarDate) => select(date.days)),
+    overload([TIMESTAMP], INT, (at: Timestamp) => select(localDays(at))),
+  ]);
+}
+
+/** Another day: of an instant the time of day stays. */
+function shift(name: string, move: (days: number, by: number) => number, counted: boolean): FunctionDefinition {
+  const by = (count: Integer | undefined) => {
+    const number = Number(count ?? 0);
+    if (Math.abs(number) > SHIFT_MAX) throw TIME_OUT_OF_RANGE;
+    return number;
+  };
+  const more: Type[] = counted ? [INT] : [];
+  return define(name, 'both', [
+    overload([DATE, ...more], DATE, (date: CalendarDate, count?: Integer) => dateOf(move(date.days, by(count)))),
+    overload([TIMESTAMP, ...more], TIMESTAMP, (at: Timestamp, count?: Integer) => {
+      const days = localDays(at);
+      const moved = dateOf(move(days, by(count))).days - days;
+      return inTime(timestampOf(at.seconds + moved * SECONDS_PER_DAY, at.nanos, at.offsetSeconds));
+    }),
+  ]);
+}
+
+function between(name: string, count: (from: number, to: number) => number): FunctionDefinition {
+  return define(name, 'function', [
+    overload([DATE, DATE], INT, (from: CalendarDate, to: CalendarDate) => count(from.days, to.days)),
+    overload([TIMESTAMP, TIMESTAMP], INT, (from: Timestamp, to: Timestamp) => count(localDays(from), localDays(to))),
+    overload([TIMESTAMP, DATE], INT, (from: Timestamp, to: CalendarDate) => count(localDays(from), to.days)),
+    overload([DATE, TIMESTAMP], INT, (from: CalendarDate, to: Timestamp) => count(from.days, localDays(to))),
+  ]);
+}
+
+function patternOfConstants(constants: Constants): DatePattern | { problem: string } {
+  const [, pattern, locale] = constants;
+  return compileDatePattern(String(pattern), typeof locale === 'string' ? { locale } : {});
+}
+
+function checkDatePattern(needsDate: boolean) {
+  return (constants: Constants): string | null => {
+    if (typeof constants[1] !== 'string') return null;
+    const pattern = patternOfConstants(constants);
+    if ('problem' in pattern) return `The date pattern is wrong: ${pattern.problem}.`;
+    return needsDate && !pattern.hasDate ? 'The date pattern needs a day, a month and a year, as in dd.MM.yyyy.' : null;
+  };
+}
+
+function compiled(constants: Constants): DatePattern {
+  const pattern = patternOfConstants(constants);
+  if ('problem' in pattern) throw BAD_ARGUMENT;
+  return pattern;
+}
+
+/** A pattern with a time gives an instant (UTC where the text names no offset), one without gives a date. */
+function parser(_context: Context, constants: Constants) {
+  const pattern = compiled(constants);
+  return (text: string) => {
+    const fields = pattern.parse(text);
+    if (fields === null) throw NOT_A_DATE;
+    return pattern.hasTime ? inTime(timestampOfFields(fields, 0)) : dateOf(fields.days);
+  };
+}
+
+function parsedType(constants: Constants): Type {
+  const pattern = patternOfConstants(constants);
+  return !('problem' in pattern) && pattern.hasTime ? TIMESTAMP : DATE;
+}
+
+function formatter(_context: Context, constants: Constants) {
+  const pattern = compiled(constants);
+  return (value: CalendarDate | Timestamp) => {
+    const midnight = (days: number): DateFields => ({ days, second: 0, nanos: 0, offsetSeconds: 0 });
+    return pattern.format(value instanceof Timestamp ? fieldsOfTimestamp(value) : midnight(value.days));
+  };
+}
+
+function toZone(_context: Context) {
+  const zoneOf = zoneCache();
+  return (at: Timestamp, zone: string) => new Timestamp(at.seconds, at.nanos, zoneOf(zone).offsetAt(at.seconds));
+}
+
+export const ROW_DATE_FUNCTIONS: readonly FunctionDefinition[] = [
+  ofDay('year', (days) => civilDate(days).year),
+  ofDay('month', (days) => civilDate(days).month),
+  ofDay('day', (days) => civilDate(days).day),
+  ofDay('weekday', isoWeekday),
+  ofDay('iso_week', (days) => isoWeek(days).week),
+  shift('add_days', (days, by) => days + by, true),
+  shift('add_months', addMonths, true),
+  shift('start_of_month', startOfMonth, false),
+  shift('end_of_month', endOfMonth, false),
+  between('days_between', (from, to) => to - from),
+  between('months_between', monthsBetween),
+  define(
+    'parse_date',
+    'both',
+    [
+      { parameters: [STRING, STRING], result: DATE, refine: parsedType, prepare: parser },
+      { parameters: [STRING, STRING, STRING], result: DATE, refine: parsedType, prepare: parser },
+    ],
+    { literals: [1, 2], check: checkDatePattern(true) },
+  ),
+  define(
+    'format_date',
+    'both',
+    [DATE, TIMESTAMP].flatMap((type) => [
+      { parameters: [type, STRING], result: STRING, prepare: formatter },
+      { parameters: [type, STRING, STRING], result: STRING, prepare: formatter },
+    ]),
+    { literals: [1, 2], check: checkDatePattern(false) },
+  ),
+  define('to_timezone', 'both', [{ parameters: [TIMESTAMP, STRING], result: TIMESTAMP, prepare: toZone }], {
+    check: checkZone(1),
+  }),
+];

@@ -1,0 +1,137 @@
+// Owns our functions on numbers: round, floor, ceil, abs, min, max, mod, parse_number.
+
+import {
+  type Decimal,
+  decimalFromNumber,
+  decimalToNumber,
+  floorDecimal,
+  negateDecimal,
+  ROUNDINGS,
+  type Rounding,
+  remainderOfDecimals,
+  roundDecimal,
+} from '../../values/decimal.ts';
+import { parseNumberText } from '../../values/number-text.ts';
+import { compareValues } from '../equality.ts';
+import { BAD_ARGUMENT, DIVISION_BY_ZERO, NOT_A_NUMBER, OVERFLOW, PRECISION_LOSS } from '../evaluation-error.ts';
+import { DATE, DECIMAL, DOUBLE, INT, STRING, TIMESTAMP } from '../type.ts';
+import { INT_MIN, type Integer, type Value } from '../value.ts';
+import { type Constants, define, type FunctionDefinition, overload } from './definition.ts';
+import { remainderOfIntegers } from './integer.ts';
+import { exact } from './operator.ts';
+
+/** Most digits behind the point that round() may ask for. */
+const ROUND_SCALE_MAX = 100;
+
+function rounded(value: Decimal, scale: Integer = 0, mode = 'half_up'): Decimal {
+  if (Math.abs(Number(scale)) > ROUND_SCALE_MAX || !ROUNDINGS.includes(mode as Rounding)) throw BAD_ARGUMENT;
+  const result = roundDecimal(value, Number(scale), mode as Rounding);
+  if (result === null) throw mode === 'error' ? PRECISION_LOSS : OVERFLOW;
+  return result;
+}
+
+/** Rounds the decimal that the shortest text of the double spells, so that 2.675 rounds as it reads. */
+function roundedNumber(value: number, scale: Integer = 0, mode = 'half_up'): number {
+  const decimal = decimalFromNumber(value);
+  return decimal === null ? value : decimalToNumber(rounded(decimal, scale, mode));
+}
+
+function checkRounding(constants: Constants): string | null {
+  const mode = constants[2];
+  return typeof mode === 'string' && !ROUNDINGS.includes(mode as Rounding)
+    ? `The rounding is one of ${ROUNDINGS.join(', ')}.`
+    : null;
+}
+
+function extreme(sign: 1 | -1) {
+  return (...values: Value[]): Value => {
+    let best: Value = values[0] ?? null;
+    for (const value of values) {
+      const order = compareValues(value, best);
+      if (order === undefined) throw BAD_ARGUMENT;
+      if (order * sign > 0) best = value;
+    }
+    return best;
+  };
+}
+
+const extremes = (name: string, sign: 1 | -1): FunctionDefinition =>
+  define(
+    name,
+    'function',
+    // An int in its static form has the order of a double: both are machine numbers here.
+    [INT, DECIMAL, DOUBLE, STRING, DATE, TIMESTAMP].map((type) => ({
+      parameters: [type, type],
+      rest: type,
+      result: type,
+      prepare: () => extreme(sign),
+    })),
+    { sharesType: true },
+  );
+
+function ceiling(value: Decimal): Decimal {
+  return negateDecimal(exact(floorDecimal(negateDecimal(value))));
+}
+
+function absolute(value: Integer): Integer {
+  if (value === INT_MIN) throw OVERFLOW;
+  return value < 0 ? -value : value;
+}
+
+function parsed(text: string, decimal = '.', grouping = ''): Decimal {
+  if (decimal.length !== 1 || grouping.length > 1 || decimal === grouping) throw BAD_ARGUMENT;
+  const value = parseNumberText(text, { decimal, grouping });
+  if (value === null) throw NOT_A_NUMBER;
+  return value;
+}
+
+export const ROW_NUMBER_FUNCTIONS: readonly FunctionDefinition[] = [
+  define(
+    'round',
+    'both',
+    [
+      overload([DECIMAL], DECIMAL, rounded),
+      overload([DECIMAL, INT], DECIMAL, rounded),
+      overload([DECIMAL, INT, STRING], DECIMAL, rounded),
+      overload([DOUBLE], DOUBLE, roundedNumber),
+      overload([DOUBLE, INT], DOUBLE, roundedNumber),
+      overload([DOUBLE, INT, STRING], DOUBLE, roundedNumber),
+      overload([INT], INT, (value: Integer) => value),
+    ],
+    { check: checkRounding },
+  ),
+  define('floor', 'both', [
+    overload([DECIMAL], DECIMAL, (value: Decimal) => exact(floorDecimal(value))),
+    overload([DOUBLE], DOUBLE, Math.floor),
+    overload([INT], INT, (value: Integer) => value),
+  ]),
+  define('ceil', 'both', [
+    overload([DECIMAL], DECIMAL, ceiling),
+    overload([DOUBLE], DOUBLE, Math.ceil),
+    overload([INT], INT, (value: Integer) => value),
+  ]),
+  define('abs', 'both', [
+    overload([DECIMAL], DECIMAL, (value: Decimal) => (value.digits < 0 ? negateDecimal(value) : value)),
+    overload([DOUBLE], DOUBLE, Math.abs),
+    overload([INT], INT, absolute),
+  ]),
+  extremes('min', -1),
+  extremes('max', 1),
+  define(
+    'mod',
+    'function',
+    [
+      overload([INT, INT], INT, remainderOfIntegers),
+      overload([DECIMAL, DECIMAL], DECIMAL, (left: Decimal, right: Decimal) => {
+        if (right.digits === 0) throw DIVISION_BY_ZERO;
+        return exact(remainderOfDecimals(left, right));
+      }),
+    ],
+    { sharesType: true },
+  ),
+  define('parse_number', 'both', [
+    overload([STRING], DECIMAL, parsed),
+    overload([STRING, STRING], DECIMAL, parsed),
+    overload([STRING, STRING, STRING], DECIMAL, parsed),
+  ]),
+];

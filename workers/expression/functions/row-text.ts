@@ -1,0 +1,157 @@
+// Owns our functions on texts: upper, lower, title, left, right, padding, patterns, splitting and joining.
+
+import { BAD_ARGUMENT } from '../evaluation-error.ts';
+import type { PatternMatch, RegularExpression } from '../regular-expression.ts';
+import { checkLength, countPoints, firstPoints, lastPoints, limited } from '../text-point.ts';
+import { DYN, INT, STRING } from '../type.ts';
+import type { Integer, Value } from '../value.ts';
+import { valueText } from '../value-text.ts';
+import { type Constants, type Context, define, type FunctionDefinition, overload } from './definition.ts';
+import { checkPattern, patternOf } from './text.ts';
+
+/** Each word with a capital first and small letters behind; an apostrophe does not begin a word. */
+export function titleText(text: string): string {
+  return text.replace(/[\p{L}\p{M}\p{N}'’]+/gu, (word) => {
+    const first = String.fromCodePoint(word.codePointAt(0)!);
+    return first.toUpperCase() + word.slice(first.length).toLowerCase();
+  });
+}
+
+/** Letters without their accents; ligatures and strokes that have no accent to lose become plain letters too. */
+export function stripAccents(text: string): string {
+  const bare = text.normalize('NFD').replace(/\p{M}+/gu, '');
+  return bare.replace(/[øØłŁđĐħĦæÆœŒßẞþÞðÐıŧŦ]/g, (letter) => PLAIN_LETTERS.get(letter)!).normalize('NFC');
+}
+
+const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map(
+  'ø:o Ø:O ł:l Ł:L đ:d Đ:D ħ:h Ħ:H æ:ae Æ:AE œ:oe Œ:OE ß:ss ẞ:SS þ:th Þ:TH ð:d Ð:D ı:i ŧ:t Ŧ:T'
+    .split(' ')
+    .map((pair) => pair.split(':') as [string, string]),
+);
+
+function pad(text: string, length: Integer, fill: string, before: boolean): string {
+  checkLength(Number(length));
+  if (countPoints(fill) !== 1) throw BAD_ARGUMENT;
+  const missing = Number(length) - countPoints(text);
+  if (missing <= 0) return text;
+  return limited(before ? fill.repeat(missing) + text : text + fill.repeat(missing));
+}
+
+/** The text of a group, by number or name; without one the first group, or the whole match where there is none. */
+function extractor(_context: Context, constants: Constants) {
+  const pattern = patternOf(constants[1] as string);
+  const group = groupOf(pattern, constants[2]);
+  return (text: string) => pattern.first(text)?.groups[group] ?? null;
+}
+
+function groupOf(pattern: RegularExpression, wanted: Value | undefined): number {
+  if (wanted === undefined) return pattern.groupCount > 0 ? 1 : 0;
+  if (typeof wanted === 'string') return pattern.groupNames.get(wanted) ?? -1;
+  return typeof wanted === 'bigint' && wanted >= 0n && wanted <= pattern.groupCount ? Number(wanted) : -1;
+}
+
+function checkExtract(constants: Constants): string | null {
+  const problem = checkPattern(1)(constants);
+  if (problem !== null || typeof constants[1] !== 'string') return problem;
+  return groupOf(patternOf(constants[1]), constants[2]) < 0 ? 'The pattern has no such group.' : null;
+}
+
+/** A replacement in pieces: texts, and groups for `$1`, `${name}`; `$$` is a dollar. */
+function replacementPieces(pattern: RegularExpression, by: string): (string | number)[] | null {
+  const pieces: (string | number)[] = [];
+  let end = 0;
+  for (const match of by.matchAll(/\$(?:(\$)|([0-9]{1,2})|\{(\w+)\})?/g)) {
+    pieces.push(by.slice(end, match.index));
+    end = match.index + match[0].length;
+    const [, dollar, number, name] = match;
+    const group =
+      number !== undefined ? Number(number) : (pattern.groupNames.get(name ?? '') ?? Number(name ?? Number.NaN));
+    if (dollar !== undefined) pieces.push('$');
+    else if (Number.isInteger(group) && group <= pattern.groupCount) pieces.push(group);
+    else return null;
+  }
+  pieces.push(by.slice(end));
+  return pieces;
+}
+
+/** Every match replaced. */
+export function replaceMatches(pattern: RegularExpression, pieces: readonly (string | number)[], text: string): string {
+  const fill = (match: PatternMatch) =>
+    pieces.map((piece) => (typeof piece === 'string' ? piece : (match.groups[piece] ?? ''))).join('');
+  let result = '';
+  let end = 0;
+  for (const match of pattern.all(text)) {
+    const piece = text.slice(end, match.start) + fill(match);
+    checkLength(result.length + piece.length);
+    result += piece;
+    end = match.end;
+  }
+  return limited(result + text.slice(end));
+}
+
+function checkReplace(constants: Constants): string | null {
+  const problem = checkPattern(1)(constants);
+  if (problem !== null || typeof constants[1] !== 'string' || typeof constants[2] !== 'string') return problem;
+  const pieces = replacementPieces(patternOf(constants[1]), constants[2]);
+  return pieces === null ? 'A $ in the replacement names no group: write $1, or $$ for a dollar.' : null;
+}
+
+function replacer(_context: Context, constants: Constants) {
+  const pattern = patternOf(constants[1] as string);
+  const pieces = replacementPieces(pattern, constants[2] as string);
+  if (pieces === null) throw BAD_ARGUMENT;
+  return (text: string) => replaceMatches(pattern, pieces, text);
+}
+
+/** The part by number, from 1; from the end when negative; null where there is none. */
+function splitPart(text: string, separator: string, part: Integer): string | null {
+  if (separator === '' || part === 0) throw BAD_ARGUMENT;
+  const parts = text.split(separator);
+  return parts.at(Number(part) > 0 ? Number(part) - 1 : Number(part)) ?? null;
+}
+
+/** Everything that is not blank, with the separator between. */
+function concatWith(separator: Value, ...values: Value[]): string | null {
+  if (separator === null) return null;
+  const texts = values.map(valueText).filter((text) => text !== '');
+  checkLength(texts.reduce((sum, text) => sum + text.length + valueText(separator).length, 0));
+  return texts.join(valueText(separator));
+}
+
+const padding = (name: string, before: boolean): FunctionDefinition =>
+  define(name, 'both', [
+    overload([STRING, INT], STRING, (text: string, length: Integer) => pad(text, length, ' ', before)),
+    overload([STRING, INT, STRING], STRING, (text: string, length: Integer, fill: string) =>
+      pad(text, length, fill, before),
+    ),
+  ]);
+
+export const ROW_TEXT_FUNCTIONS: readonly FunctionDefinition[] = [
+  define('upper', 'both', [overload([STRING], STRING, (text: string) => limited(text.toUpperCase()))]),
+  define('lower', 'both', [overload([STRING], STRING, (text: string) => limited(text.toLowerCase()))]),
+  define('title', 'both', [overload([STRING], STRING, (text: string) => limited(titleText(text)))]),
+  define('left', 'both', [overload([STRING, INT], STRING, firstPoints)]),
+  define('right', 'both', [overload([STRING, INT], STRING, lastPoints)]),
+  padding('pad_left', true),
+  padding('pad_right', false),
+  define('strip_accents', 'both', [overload([STRING], STRING, (text: string) => limited(stripAccents(text)))]),
+  define('digits', 'both', [overload([STRING], STRING, (text: string) => text.replace(/[^0-9]+/g, ''))]),
+  define(
+    'extract',
+    'both',
+    [
+      { parameters: [STRING, STRING], result: STRING, prepare: extractor },
+      { parameters: [STRING, STRING, INT], result: STRING, prepare: extractor },
+      { parameters: [STRING, STRING, STRING], result: STRING, prepare: extractor },
+    ],
+    { literals: [1, 2], check: checkExtract },
+  ),
+  define('replace_re', 'both', [{ parameters: [STRING, STRING, STRING], result: STRING, prepare: replacer }], {
+    literals: [1, 2],
+    check: checkReplace,
+  }),
+  define('split_part', 'both', [overload([STRING, STRING, INT], STRING, splitPart)]),
+  define('concat_ws', 'function', [{ parameters: [DYN, DYN], rest: DYN, result: STRING, prepare: () => concatWith }], {
+    acceptsNull: true,
+  }),
+];
