@@ -1,10 +1,8 @@
 // Owns what an expression may name: the columns at its step, the cell at hand, the reference tables. Rows are the
 // compiler's.
 
+import type { ColumnType } from '../schema.ts';
 import { BOOL, DATE, DECIMAL, DOUBLE, DYN, INT, STRING, TIMESTAMP, type Type } from './type.ts';
-
-/** The static types of columns (templates.md, "Data"). */
-export type ColumnType = 'text' | 'integer' | 'decimal' | 'number' | 'boolean' | 'date' | 'datetime' | 'json';
 
 /** What the expression of one step sees. */
 export interface ExpressionEnvironment {

@@ -1,7 +1,10 @@
 // Owns what goes wrong with one row: a code for the row's error and never a word of the row's content.
 
-/** The row error codes (templates.md, "Errors in rows") that an expression can give. */
-export type EvaluationCode =
+import type { RowErrorCode } from '../report.ts';
+
+/** The row error codes that an expression can give. */
+export type EvaluationCode = Extract<
+  RowErrorCode,
   | 'EXPR_TYPE'
   | 'EXPR_DIV_ZERO'
   | 'OUT_OF_RANGE'
@@ -9,7 +12,8 @@ export type EvaluationCode =
   | 'NOT_A_NUMBER'
   | 'NOT_A_DATE'
   | 'NOT_A_BOOLEAN'
-  | 'PRECISION_LOSS';
+  | 'PRECISION_LOSS'
+>;
 
 /**
  * Thrown by compiled expressions. The instances are made once, below, since a column of bad cells throws millions of

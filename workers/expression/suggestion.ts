@@ -4,7 +4,7 @@
 export function nearestName(name: string, known: Iterable<string>): string | null {
   const wanted = fold(name);
   // A third of the letters may be wrong: beyond that a suggestion misleads.
-  let best = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let best = Math.floor(wanted.length / 3) + 1;
   let nearest: string | null = null;
   for (const candidate of known) {
     if (candidate.length > NAME_LENGTH_MAX) continue;

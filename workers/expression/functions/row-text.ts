@@ -11,7 +11,7 @@ import { checkPattern, patternOf } from './text.ts';
 
 /** Each word with a capital first and small letters behind; an apostrophe does not begin a word. */
 export function titleText(text: string): string {
-  return text.replace(/[\p{L}\p{M}\p{N}'’]+/gu, (word) => {
+  return text.replace(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu, (word) => {
     const first = String.fromCodePoint(word.codePointAt(0)!);
     return first.toUpperCase() + word.slice(first.length).toLowerCase();
   });

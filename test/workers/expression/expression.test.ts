@@ -1,0 +1,384 @@
+// Holds our additions to CEL to templates.md: columns, decimals, nulls, functions, messages; and hostile expressions.
+
+import { test } from 'tap';
+import { checkExpression } from '../../../workers/expression/checker.ts';
+import { compileExpression } from '../../../workers/expression/compiler.ts';
+import type { ExpressionEnvironment } from '../../../workers/expression/environment.ts';
+import { EvaluationError } from '../../../workers/expression/evaluation-error.ts';
+import type { Value } from '../../../workers/expression/value.ts';
+import { valueText } from '../../../workers/expression/value-text.ts';
+import { CalendarDate, parseDateText } from '../../../workers/values/calendar.ts';
+import { parseDecimal } from '../../../workers/values/decimal.ts';
+import { parseTimestamp } from '../../../workers/values/timestamp.ts';
+
+type Row = Readonly<Record<string, Value | number>>;
+
+const ENVIRONMENT: ExpressionEnvironment = {
+  columns: new Map([
+    ['status', 'text'],
+    ['amount', 'decimal'],
+    ['tax', 'decimal'],
+    ['quantity', 'integer'],
+    ['score', 'number'],
+    ['paid', 'boolean'],
+    ['booked', 'date'],
+    ['at', 'datetime'],
+    ['data', 'json'],
+    ['Invoice No', 'text'],
+    ['value', 'text'],
+    ['__proto__', 'text'],
+    ['constructor', 'text'],
+    ['missing', 'text'],
+    ['date', 'text'],
+    ['größe', 'integer'],
+  ]),
+  tables: new Map([['suppliers', ['id', 'name', 'city']]]),
+};
+
+const ROW: Row = {
+  status: 'paid',
+  amount: parseDecimal('12.30')!,
+  tax: parseDecimal('0.19')!,
+  quantity: 3,
+  score: 1.5,
+  paid: true,
+  booked: new CalendarDate(parseDateText('2024-02-29')!),
+  at: parseTimestamp('2024-02-29T23:30:00Z')!,
+  data: null,
+  'Invoice No': 'R-0007',
+  value: 'own',
+  ['__proto__']: 'proto',
+  constructor: 'made',
+  missing: null,
+  date: '2024-05-06',
+  größe: 9,
+};
+
+const SUPPLIERS: ReadonlyMap<string, string> = new Map([['7', 'Miller']]);
+
+/** The text of the result, null, or the code of the row's error; problems as `!` and the message. */
+function run(source: string, row: Row = ROW, environment: ExpressionEnvironment = ENVIRONMENT): string | null {
+  const checked = checkExpression(source, environment);
+  if ('problems' in checked) return `!${checked.problems.map(({ message }) => message).join(' ')}`;
+  const evaluate = compileExpression<Row>(checked.expression, {
+    column: (name) => (cells) => (Object.hasOwn(cells, name) ? cells[name] : null),
+    value: () => 'cell',
+    runRow: () => 42,
+    startedAt: parseTimestamp('2024-03-01T08:00:00Z')!,
+    lookup: () => (key) => SUPPLIERS.get(key) ?? null,
+  });
+  try {
+    const value = evaluate(row) as Value;
+    return value === null ? null : valueText(value);
+  } catch (error) {
+    if (error instanceof EvaluationError) return `#${error.code}`;
+    throw error;
+  }
+}
+
+type Table = readonly (readonly [string, string | null])[];
+
+function holds(name: string, table: Table): void {
+  test(name, async (t) => {
+    for (const [source, expected] of table) t.equal(run(source), expected, source);
+  });
+}
+
+holds('columns', [
+  ['status', 'paid'],
+  ['row.status == "paid"', 'true'],
+  ['row["Invoice No"]', 'R-0007'],
+  ['`Invoice No`.startsWith("R-")', 'true'],
+  ['row["value"]', 'own'],
+  ['`value`', 'own'],
+  ['__proto__ + constructor', 'protomade'],
+  ['row["__proto__"]', 'proto'],
+  ['größe + 1', '10'],
+  ['date', '2024-05-06'],
+  ['date(date) + duration("1s") == null', '!+ does not take date and duration.'],
+  ['has(row.status)', 'true'],
+  ['has(row.missing)', 'false'],
+  ['row.?missing.orValue("none")', 'none'],
+  ['row.?quantity.orValue(1)', '3'],
+  ['run.row + 1', '43'],
+  ['string(run.started_at)', '2024-03-01T08:00:00Z'],
+  ['{"__proto__": 1, "constructor": 2}.constructor', '2'],
+  ['{}.?__proto__.hasValue()', 'false'],
+  ['"toString" in {"a": 1}', 'false'],
+]);
+
+holds('decimals', [
+  ['1.20d', '1.20'],
+  ['amount * 2', '24.60'],
+  ['amount * 1.19', '14.6370'],
+  ['amount * 1.1 + 0.005', '13.535'],
+  ['amount + quantity', '15.30'],
+  ['-amount', '-12.30'],
+  ['amount - amount', '0.00'],
+  ['amount / 4', '3.075'],
+  ['1d / 3', '0.3333333333'],
+  ['amount / 0', '#EXPR_DIV_ZERO'],
+  ['amount % 5', '2.30'],
+  ['amount > 12.3', 'false'],
+  ['amount >= 12.3', 'true'],
+  ['amount == 12.3', 'true'],
+  ['amount in [12.3, 1.0]', 'true'],
+  ['decimal("0.10") + decimal("0.20") == 0.3', 'true'],
+  ['decimal("1e3")', '1000'],
+  ['decimal("x")', '#NOT_A_NUMBER'],
+  ['score * amount', '!* does not take double and decimal. Write decimal(...) around the double.'],
+  ['decimal(score) * amount', '18.450'],
+  ['99999999999999999999.99d + 0.01d', '100000000000000000000.00'],
+  ['type(amount) == decimal', 'true'],
+  ['paid ? amount : 0', '12.30'],
+  ['paid ? 0 : amount', '0'],
+  ['coalesce(amount, 0.00)', '12.30'],
+  ['round(amount * tax, 2)', '2.34'],
+  ['round(2.5d)', '3'],
+  ['round(2.5d, 0, "half_even")', '2'],
+  ['round(-2.5d)', '-3'],
+  ['round(1.005, 2)', '1.01'],
+  ['round(1234.5d, -2)', '1200'],
+  ['round(1.25d, 1, "error")', '#PRECISION_LOSS'],
+  ['round(1.25d, 1, "up")', '!The rounding is one of half_even, half_up, down, error.'],
+  ['floor(-1.5d)', '-2'],
+  ['ceil(-1.5d)', '-1'],
+  ['ceil(1.2d)', '2'],
+  ['abs(-1.50d)', '1.50'],
+  ['min(amount, 5)', '5'],
+  ['max(amount, 5, 20.0)', '20.0'],
+  ['mod(7, 3)', '1'],
+  ['int(amount)', '12'],
+  ['string(amount)', '12.30'],
+  ['quantity * 9007199254740993', '27021597764222979'],
+  ['9223372036854775807 + quantity', '#OUT_OF_RANGE'],
+]);
+
+holds('null is missing', [
+  ['missing', null],
+  ['missing + "x"', null],
+  ['upper(missing)', null],
+  ['missing < "a"', null],
+  ['missing == "a"', 'false'],
+  ['missing != "a"', 'true'],
+  ['missing == null', 'true'],
+  ['status != null', 'true'],
+  ['missing > "a" || true', 'true'],
+  ['missing > "a" || false', null],
+  ['missing > "a" && false', 'false'],
+  ['missing > "a" && true', null],
+  ['!(missing > "a")', null],
+  ['missing > "a" ? 1 : 2', '2'],
+  ['missing in ["a"]', 'false'],
+  ['coalesce(missing, status)', 'paid'],
+  ['coalesce(missing, missing)', null],
+  ['is_blank(missing) && is_blank("  ") && !is_blank(status)', 'true'],
+  ['concat_ws(", ", status, missing, quantity)', 'paid, 3'],
+  ['data.a.b', null],
+  ['[missing, status].filter(x, x != null).size()', '1'],
+  ['[missing].exists(x, x < "a")', null],
+  ['status < null', '!< beside null always gives null. Write x == null to ask for it.'],
+]);
+
+holds('functions on text', [
+  ['upper("straße")', 'STRASSE'],
+  ['lower("ÇA")', 'ça'],
+  ['title("mc DONALD\'s o’neil 3RD")', "Mc Donald's O’neil 3rd"],
+  ['left("a😀b", 2) + right("a😀b", 1)', 'a😀b'],
+  ['pad_left("7", 3, "0") + pad_right("x", 3) + "|"', '007x  |'],
+  ['pad_left("x", 1, "ab")', '#EXPR_TYPE'],
+  ['pad_left("x", 99999999)', '#TOO_LONG'],
+  ['strip_accents("Ærøskøbing Łódź Été")', 'AEroskobing Lodz Ete'],
+  ['digits("+49 (30) 12")', '493012'],
+  ['extract(`Invoice No`, "R-0*([0-9]+)")', '7'],
+  ['extract(status, "x(.)")', null],
+  ['extract(status, "(?P<first>.)(?P<second>.)", "second")', 'a'],
+  ['extract(status, "p", 2)', '!The pattern has no such group.'],
+  ['replace_re("2024-05", "([0-9]+)-([0-9]+)", "$2.$1 $$")', '05.2024 $'],
+  ['replace_re(status, "a", "$1")', '!A $ in the replacement names no group: write $1, or $$ for a dollar.'],
+  [
+    'status.matches("(?=p)")',
+    '!The regular expression is refused: look-ahead and look-behind ((?=...), (?!...)) do not exist in RE2.',
+  ],
+  ['split_part("a;b;c", ";", 2) + split_part("a;b;c", ";", -1)', 'bc'],
+  ['split_part("a;b", ";", 3)', null],
+  ['if_error(int(status), -1)', '-1'],
+  ['if_error(decimal(status), 0)', '0'],
+  ['parse_number("1.234,56", ",", ".")', '1234.56'],
+  ['parse_number("1.23,4", ",", ".")', '#NOT_A_NUMBER'],
+  ['valid_iban("DE89 3704 0044 0532 0130 00")', 'true'],
+  ['valid_iban("DE88 3704 0044 0532 0130 00")', 'false'],
+  ['hash_key("ab", "c") == hash_key("a", "bc")', 'false'],
+  ['hash_key(missing) == hash_key("")', 'false'],
+  ['hash_key("a").size()', '32'],
+  ['lookup("suppliers", 7, "name")', 'Miller'],
+  ['lookup("suppliers", "id", "8", "name")', null],
+  ['lookup("supliers", 7, "name")', '!The template declares no table "supliers". Did you mean "suppliers"?'],
+  ['lookup("suppliers", 7, "nmae")', '!The table "suppliers" has no column "nmae". Did you mean "name"?'],
+  ['double("0x10")', '#NOT_A_NUMBER'],
+  ['double(" 1")', '#NOT_A_NUMBER'],
+  ['double("-12.50") == -12.5 && double("1e2") == 100.0', 'true'],
+]);
+
+holds('functions on dates', [
+  ['booked', '2024-02-29'],
+  ['date("2023-02-29")', '#NOT_A_DATE'],
+  ['parse_date("31.12.2024", "dd.MM.yyyy")', '2024-12-31'],
+  ['parse_date("31.12.2024x", "dd.MM.yyyy")', '#NOT_A_DATE'],
+  ['parse_date("1. März 2024", "d. MMMM yyyy", "de")', '2024-03-01'],
+  ['parse_date("2024-05-06 07:08", "yyyy-MM-dd HH:mm")', '2024-05-06T07:08:00Z'],
+  [
+    'parse_date(status, "DD.MM.YYYY")',
+    "!The date pattern is wrong: the letter D means nothing in a date pattern (put text in '...'): d is the day.",
+  ],
+  ['format_date(booked, "EEE dd MMM yy")', 'Thu 29 Feb 24'],
+  ['format_date(to_timezone(at, "Europe/Berlin"), "dd.MM.yyyy HH:mm XXX")', '01.03.2024 00:30 +01:00'],
+  ['to_timezone(at, "Europe/Berlin")', '2024-03-01T00:30:00+01:00'],
+  [
+    'to_timezone(at, "Europe/Berlim")',
+    '!The time zone "Europe/Berlim" is unknown. Write a name such as "Europe/Berlin" or an offset such as "+02:00".',
+  ],
+  ['day(to_timezone(at, "Europe/Berlin"))', '1'],
+  ['add_days(booked, 366)', '2025-03-01'],
+  ['add_months(booked, 12)', '2025-02-28'],
+  ['add_months(date("2024-01-31"), 1)', '2024-02-29'],
+  ['add_days(at, -1)', '2024-02-28T23:30:00Z'],
+  ['add_days(booked, 9999999)', '#OUT_OF_RANGE'],
+  ['days_between(booked, date("2024-03-31"))', '31'],
+  ['months_between(date("2024-01-31"), booked)', '1'],
+  ['months_between(date("2024-03-01"), booked)', '0'],
+  ['start_of_month(booked)', '2024-02-01'],
+  ['end_of_month(booked)', '2024-02-29'],
+  ['year(booked) * 10000 + month(booked) * 100 + day(booked)', '20240229'],
+  ['weekday(booked)', '4'],
+  ['iso_week(date("2024-12-30"))', '1'],
+  ['booked < date("2024-03-01")', 'true'],
+  ['booked == date("2024-02-29")', 'true'],
+  [
+    'booked == "2024-02-29"',
+    '!== compares date with string, which are never equal. Write date("2024-01-31") for a date.',
+  ],
+  ['timestamp(booked)', '2024-02-29T00:00:00Z'],
+]);
+
+holds('messages say what to write', [
+  ['statsu == "x"', '!column "statsu" does not exist at this step. Did you mean "status"?'],
+  ['row["Invoice Nr"]', '!column "Invoice Nr" does not exist at this step. Did you mean "Invoice No"?'],
+  ['value', '!value is the cell at hand, and there is none here. Write row["value"] for the column of this name.'],
+  ['run', '!run alone is no value. Write run.row or run.started_at, or row["run"] for a column.'],
+  ['for', '!for is a word of the language. Write row["for"] for a column of this name.'],
+  ['status = "x"', '!The character "=" has no meaning here. Write == to compare.'],
+  ['uper(status)', '!The function uper does not exist. Did you mean upper?'],
+  [
+    'status + 1',
+    '!+ does not take string and int. Write decimal(...), int(...) or double(...) around the text, or string(...) around the number.',
+  ],
+  [
+    'status == 1',
+    '!== compares string with int, which are never equal. Write decimal(...), int(...) or double(...) around the text, or string(...) around the number.',
+  ],
+  [
+    'status in "paid"',
+    '!in searches a list or the keys of a map, not string. Write text.contains(part) to search in a text.',
+  ],
+  ['quantity && true', '!&& joins conditions, but this is int.'],
+  ['left(status, "x")', '!left takes (string, int), not (string, string).'],
+  ['a + b', '!column "a" does not exist at this step. column "b" does not exist at this step.'],
+  ['math.abs("x")', '!math.abs takes (int) or (uint) or (double), not (string).'],
+  ['status.', '!Expected a name behind the point, but the expression ends.'],
+  ['"abc', '!A text that begins with " is not closed.'],
+  ['12abc', '!A number is followed by a letter. Put an operator or a space between.'],
+  ['Thing{a: 1}', '!Thing{...} makes a protobuf message: there are none here. Write a map {...}.'],
+]);
+
+test('offsets point into the source', async (t) => {
+  const checked = checkExpression('status == "paid" && amout > 1', ENVIRONMENT);
+  t.match(checked, { problems: [{ code: 'EXPR_UNKNOWN_COLUMN', offset: 20 }] });
+});
+
+test('a checked expression says what it reads', async (t) => {
+  const read = (source: string) => {
+    const checked = checkExpression(source, { ...ENVIRONMENT, value: 'text' });
+    if ('problems' in checked) throw new Error(checked.problems[0]!.message);
+    const { columns, readsValue, readsRunRow, dependsOnDay, type } = checked.expression;
+    return { columns, readsValue, readsRunRow, dependsOnDay, type: type.kind };
+  };
+  const none = { readsValue: false, readsRunRow: false, dependsOnDay: false };
+  t.same(read('row.status == "a" || `Invoice No` == status'), {
+    ...none,
+    columns: ['status', 'Invoice No'],
+    type: 'bool',
+  });
+  t.same(read('upper(value)'), { ...none, columns: [], readsValue: true, type: 'string' });
+  t.same(read('run.started_at > at ? run.row : 0'), {
+    columns: ['at'],
+    readsValue: false,
+    readsRunRow: true,
+    dependsOnDay: true,
+    type: 'int',
+  });
+});
+
+test('an error decides nothing when the other side does', async (t) => {
+  t.equal(run('int(status) > 1 || paid'), 'true');
+  t.equal(run('int(status) > 1 && !paid'), 'false');
+  t.equal(run('int(status) > 1 && paid'), '#NOT_A_NUMBER');
+  t.equal(run('!paid && int(status) > 1'), 'false');
+});
+
+test('hostile expressions are refused or bounded', async (t) => {
+  const refused = (source: string) => t.match(run(source), /^!/, source.slice(0, 60));
+  refused('('.repeat(4000));
+  refused(`${'('.repeat(70)}1${')'.repeat(70)}`);
+  refused('['.repeat(2000));
+  refused('!'.repeat(4000));
+  refused(`${'-'.repeat(200)}1`);
+  refused('a?'.repeat(1300));
+  refused(`1${'+1'.repeat(1200)}`);
+  refused('x'.repeat(5000));
+  refused(`${'9'.repeat(4000)}`);
+  refused(`1e${'9'.repeat(400)}`);
+  refused(`0x${'f'.repeat(4000)}`);
+  refused(`status.matches("${'(a{1000}){1000}'}")`);
+  refused(`status.matches("${'(((a{50}){50}){50})'}")`);
+  refused(`status.matches("${'('.repeat(1500)}${')'.repeat(1500)}")`);
+  refused(`status.matches("${'a{500}'.repeat(300)}")`);
+  refused('"\\ud800" == status');
+  t.equal(run(`1${'+1'.repeat(499)}`), '500', 'a long chain does not overflow the stack');
+  t.equal(run(`data${'.a'.repeat(990)}`), null, 'a long path does not overflow the stack');
+  t.equal(run(`status${'.trim()'.repeat(490)}`), 'paid');
+  t.equal(run(`true${' && paid'.repeat(400)}`), 'true');
+  const list = '[1,2,3,4,5,6,7,8,9,10]';
+  const nested = (depth: number): string => (depth === 0 ? '1' : `${list}.map(x${depth}, ${nested(depth - 1)})`);
+  t.equal(run(`${nested(12)}.size()`), '#TOO_LONG', 'nested comprehensions run out of steps');
+  const doubling = (step: string, depth: number): string =>
+    depth === 0 ? 'x' : `cel.bind(x, ${step}, ${doubling(step, depth - 1)})`;
+  t.equal(run(`cel.bind(x, "ab", ${doubling('x + x', 40)})`), '#TOO_LONG', 'texts that double are bounded');
+  t.equal(run(`cel.bind(x, [1], ${doubling('x + x', 40)})`), '#TOO_LONG', 'lists that double are bounded');
+  t.equal(
+    run(`cel.bind(x, [1], ${doubling('[x, x]', 40)}) == 1`),
+    '!== compares list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(list(int))))))))))))))))))))))))))))))))))))))))) with int, which are never equal.',
+  );
+  t.equal(run(`cel.bind(x, [1], ${doubling('[x, x]', 40)})`), '#TOO_LONG', 'shared lists do not explode in JSON');
+  t.equal(
+    run(`cel.bind(x, 99999999999d, ${doubling('x * x', 40)})`),
+    '#OUT_OF_RANGE',
+    'decimals that square are bounded',
+  );
+  t.equal(run(`cel.bind(x, "aa", ${doubling('x.replace("a", x + x)', 30)})`), '#TOO_LONG');
+});
+
+test('catastrophic patterns are linear', async (t) => {
+  const long = `${'a'.repeat(100_000)}!`;
+  for (const pattern of [
+    '(a+)+$',
+    '(a|a)*b',
+    '(a*)*b',
+    'a*a*a*a*a*b',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+    '[a-z]+b',
+    'a+$',
+  ]) {
+    t.equal(run(`status.matches("${pattern}")`, { ...ROW, status: long }), 'false', pattern);
+  }
+});
