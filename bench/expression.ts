@@ -1,0 +1,161 @@
+// Measures evaluations a second of expressions over rows as arrays of texts, on one thread, beside other CEL libraries
+// where bench/peers holds them. It checks the answers of every lane before it counts their time.
+
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { checkExpression } from '../workers/expression/checker.ts';
+import { compileExpression } from '../workers/expression/compiler.ts';
+import type { ExpressionEnvironment } from '../workers/expression/environment.ts';
+
+/** Rows that are walked again and again: more than the caches of the processor hold. */
+const ROW_COUNT = 200_000;
+
+/** Rounds of every lane, interleaved; the median counts. */
+const ROUNDS = 5;
+
+/** Time of one lane in one round, in milliseconds. */
+const ROUND_MILLISECONDS = 400;
+
+const COLUMNS = ['id', 'status', 'amount', 'name'];
+
+type Row = readonly string[];
+type Lane = (rows: readonly Row[]) => number;
+
+interface Contest {
+  readonly expression: string;
+  readonly expected: (row: Row) => boolean;
+}
+
+const CONTESTS: readonly Contest[] = [
+  {
+    expression: 'row.status == "paid" && double(row.amount) * 1.2 > 100.0',
+    expected: (row) => row[1] === 'paid' && Number(row[2]) * 1.2 > 100,
+  },
+  {
+    expression: 'row.status in ["paid", "open"] || row.name.startsWith("A")',
+    expected: (row) => row[1] === 'paid' || row[1] === 'open' || row[3]!.startsWith('A'),
+  },
+  {
+    expression: 'row.name.matches("^[A-Z][a-z]+-[0-9]{2}$")',
+    expected: (row) => /^[A-Z][a-z]+-[0-9]{2}$/.test(row[3]!),
+  },
+];
+
+/** The same rows in every run: a small linear congruential generator (Numerical Recipes). */
+function makeRows(): Row[] {
+  const states = ['paid', 'open', 'cancelled', 'paid'];
+  const names = ['Anna-12', 'Boris', 'carla-7', 'Dora-99'];
+  let seed = 42;
+  const next = (bound: number) => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * bound);
+  };
+  return Array.from({ length: ROW_COUNT }, (_, index) => [
+    String(index),
+    states[next(4)]!,
+    `${next(500)}.${String(next(100)).padStart(2, '0')}`,
+    names[next(4)]!,
+  ]);
+}
+
+function ownLane(expression: string): Lane {
+  const environment: ExpressionEnvironment = { columns: new Map(COLUMNS.map((name) => [name, 'text' as const])) };
+  const checked = checkExpression(expression, environment);
+  if ('problems' in checked) throw new Error(checked.problems[0]!.message);
+  const evaluate = compileExpression<Row>(checked.expression, {
+    column: (name) => {
+      const index = COLUMNS.indexOf(name);
+      return (row) => row[index];
+    },
+  });
+  return counting((row) => evaluate(row) === true);
+}
+
+function counting(holds: (row: Row) => boolean): Lane {
+  return (rows) => {
+    let count = 0;
+    for (const row of rows) if (holds(row)) count++;
+    return count;
+  };
+}
+
+/** A library of bench/peers, or null when it is not installed there. */
+async function peer<T>(name: string): Promise<T | null> {
+  const require = createRequire(new URL('../../bench/peers/package.json', import.meta.url));
+  try {
+    return (await import(pathToFileURL(require.resolve(name)).href)) as T;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).includes('NOT_FOUND')) return null;
+    throw error;
+  }
+}
+
+function asObject(row: Row): Record<string, string> {
+  return { id: row[0]!, status: row[1]!, amount: row[2]!, name: row[3]! };
+}
+
+async function peerLanes(expression: string): Promise<Map<string, Lane | null>> {
+  const celJs = await peer<{ parse(source: string): (context: object) => unknown }>('@marcbachmann/cel-js');
+  const bufbuild = await peer<{
+    run(source: string, bindings: object): unknown;
+    plan(environment: unknown, expression: unknown): (bindings: object) => unknown;
+    parse(source: string): unknown;
+    celEnv(): unknown;
+  }>('@bufbuild/cel');
+  const lanes = new Map<string, Lane | null>();
+  const parsed = celJs?.parse(expression);
+  lanes.set(
+    '@marcbachmann/cel-js',
+    parsed === undefined ? null : counting((row) => parsed({ row: asObject(row) }) === true),
+  );
+  const planned = bufbuild?.plan(bufbuild.celEnv(), bufbuild.parse(expression));
+  lanes.set(
+    '@bufbuild/cel',
+    planned === undefined ? null : counting((row) => planned({ row: asObject(row) }) === true),
+  );
+  return lanes;
+}
+
+/** Millions of evaluations a second over whole passes of the rows. */
+function measure(lane: Lane, rows: readonly Row[], expected: number): number {
+  let evaluations = 0;
+  const start = performance.now();
+  let elapsed = 0;
+  do {
+    if (lane(rows) !== expected) throw new Error('a lane changed its answer');
+    evaluations += rows.length;
+    elapsed = performance.now() - start;
+  } while (elapsed < ROUND_MILLISECONDS);
+  return evaluations / elapsed / 1000;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)]!;
+}
+
+const rows = makeRows();
+for (const { expression, expected } of CONTESTS) {
+  const count = rows.filter(expected).length;
+  const lanes = new Map<string, Lane | null>([
+    ['written by hand', counting(expected)],
+    ['template-run closures', ownLane(expression)],
+    ...(await peerLanes(expression)),
+  ]);
+  const results = new Map<string, number[]>();
+  for (const [name, lane] of lanes) {
+    if (lane === null) continue;
+    if (lane(rows) !== count) throw new Error(`${name} gives another answer for ${expression}`);
+    results.set(name, []);
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, measured] of results) measured.push(measure(lanes.get(name)!, rows, count));
+  }
+  console.log(
+    `\n${expression}\n  ${count} of ${rows.length} rows hold; million evaluations a second, one thread, median of ${ROUNDS}`,
+  );
+  for (const name of lanes.keys()) {
+    const measured = results.get(name);
+    const figure = measured === undefined ? 'skipped: not in bench/peers' : median(measured).toFixed(1).padStart(8);
+    console.log(`  ${name.padEnd(24)}${figure}`);
+  }
+}
