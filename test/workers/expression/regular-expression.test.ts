@@ -1,0 +1,108 @@
+// Holds the native lane of regular expressions to re2js.
+
+import fc from 'fast-check';
+import { test } from 'tap';
+import { compileRegularExpression, type RegularExpression } from '../../../workers/expression/regular-expression.ts';
+
+function compile(source: string, lane?: 're2'): RegularExpression {
+  const compiled = compileRegularExpression(source, lane);
+  if ('problem' in compiled) throw new Error(compiled.problem);
+  return compiled;
+}
+
+const atoms = fc.constantFrom(
+  'a',
+  'b',
+  '.',
+  '[ab]',
+  '[^a]',
+  '\\d',
+  '\\w',
+  '\\s',
+  '\\D',
+  '[a-c0-2]',
+  'é',
+  '😀',
+  '\\.',
+  '-',
+  '[\\d.]',
+  '[^\\s]',
+);
+const quantifiers = fc.constantFrom('', '', '', '?', '*', '+', '{2}', '{1,3}', '{2,}');
+const pieces = fc.tuple(atoms, quantifiers).map(([atom, quantifier]) => atom + quantifier);
+const groups = fc
+  .tuple(
+    fc.constantFrom('(', '(?:'),
+    fc.array(fc.array(atoms, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([opening, choices]) => `${opening}${choices.map((choice) => choice.join('')).join('|')})`);
+const patterns = fc
+  .tuple(
+    fc.constantFrom('', '^'),
+    fc.array(fc.oneof(pieces, pieces, groups), { maxLength: 5 }),
+    fc.constantFrom('', '$'),
+  )
+  .map(([start, parts, end]) => start + parts.join('') + end);
+const texts = fc
+  .array(fc.constantFrom('a', 'b', 'c', '0', '1', '.', '-', ' ', '\n', '\r', '\u2028', 'é', '😀', 'x', 'ab'), {
+    maxLength: 12,
+  })
+  .map((parts) => parts.join(''));
+
+test('both lanes find the same matches', async (t) => {
+  let native = 0;
+  fc.assert(
+    fc.property(patterns, fc.array(texts, { minLength: 4, maxLength: 4 }), (source, inputs) => {
+      const chosen = compile(source);
+      if (chosen.lane !== 'native') return true;
+      native++;
+      const reference = compile(source, 're2');
+      return inputs.every(
+        (text) =>
+          chosen.test(text) === reference.test(text) &&
+          JSON.stringify(chosen.first(text)) === JSON.stringify(reference.first(text)) &&
+          JSON.stringify([...chosen.all(text)]) === JSON.stringify([...reference.all(text)]),
+      );
+    }),
+    { numRuns: 3000 },
+  );
+  t.ok(native > 1000, `${native} patterns ran on the native lane`);
+});
+
+test('the lane is native only where it is provably linear', async (t) => {
+  const lanes: readonly (readonly [string, 'native' | 're2'])[] = [
+    ['^[A-Z]{2}[0-9]+$', 'native'],
+    ['INV-[0-9]+', 'native'],
+    ['paid|open|sent', 'native'],
+    ['^\\d+[.,]\\d*$', 'native'],
+    ['a+$', 're2'],
+    ['a+b', 're2'],
+    ['^a+a', 're2'],
+    ['^a*b?a*$', 're2'],
+    ['(a+)+', 're2'],
+    ['^(a|b)*$', 're2'],
+    ['a{0,9}a{0,9}a{0,9}b', 're2'],
+    ['(?i)abc', 're2'],
+    ['\\bword\\b', 're2'],
+    ['\\pL', 're2'],
+    ['a*?', 're2'],
+    ['[[:alpha:]]', 're2'],
+  ];
+  for (const [source, lane] of lanes) t.equal(compile(source).lane, lane, source);
+});
+
+test('native patterns stay linear on texts made against them', async (t) => {
+  const long = 'a'.repeat(300_000);
+  fc.assert(
+    fc.property(patterns, (source) => {
+      const compiled = compile(source);
+      if (compiled.lane !== 'native') return true;
+      // A quadratic search of this text takes minutes: then the test run itself ends by its timeout.
+      compiled.test(`${long}\n`);
+      compiled.test('ab'.repeat(100_000));
+      return true;
+    }),
+    { numRuns: 200 },
+  );
+  t.pass('all of them ended');
+});

@@ -1,0 +1,175 @@
+// Holds calendar, date patterns, zones and written numbers to oracles: JavaScript's Date, round trips.
+
+import fc from 'fast-check';
+import { test } from 'tap';
+import {
+  addMonths,
+  civilDate,
+  DAY_MAX,
+  DAY_MIN,
+  dateText,
+  dayNumber,
+  endOfMonth,
+  isoWeek,
+  isoWeekday,
+  monthsBetween,
+  parseDateText,
+} from '../../../workers/values/calendar.ts';
+import { ambiguousDateText, compileDatePattern, type DatePattern } from '../../../workers/values/date-pattern.ts';
+import { decimalText } from '../../../workers/values/decimal.ts';
+import { isIban } from '../../../workers/values/iban.ts';
+import { type NegativeStyle, parseNumberText } from '../../../workers/values/number-text.ts';
+import { instantOfLocal, timeZone } from '../../../workers/values/time-zone.ts';
+import { durationText, parseDuration, parseTimestamp, timestampText } from '../../../workers/values/timestamp.ts';
+
+test('the calendar agrees with Date', async (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: DAY_MIN, max: DAY_MAX }), (days) => {
+      const date = new Date(days * 86_400_000);
+      const { year, month, day } = civilDate(days);
+      return (
+        date.getUTCFullYear() === year &&
+        date.getUTCMonth() + 1 === month &&
+        date.getUTCDate() === day &&
+        dayNumber(year, month, day) === days &&
+        isoWeekday(days) % 7 === date.getUTCDay() &&
+        parseDateText(dateText(days)) === days &&
+        civilDate(endOfMonth(days) + 1).day === 1
+      );
+    }),
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 60_000 }), fc.integer({ min: 0, max: 60_000 }), (from, to) => {
+      const months = monthsBetween(from, to);
+      return to >= from
+        ? addMonths(from, months) <= to && addMonths(from, months + 1) > to
+        : addMonths(from, months) >= to && addMonths(from, months - 1) < to;
+    }),
+  );
+  t.same(isoWeek(dayNumber(2021, 1, 3)), { year: 2020, week: 53 });
+  t.same(isoWeek(dayNumber(2024, 12, 30)), { year: 2025, week: 1 });
+});
+
+function pattern(source: string, locale = 'en'): DatePattern {
+  const compiled = compileDatePattern(source, { locale });
+  if ('problem' in compiled) throw new Error(compiled.problem);
+  return compiled;
+}
+
+test('date patterns read what they write', async (t) => {
+  const sources = [
+    'yyyy-MM-dd HH:mm:ss',
+    'yyyyMMddHHmmss',
+    'd.M.yyyy H:m:s',
+    'EEEE, d. MMMM yyyy HH:mm:ss',
+    "dd MMM yyyy 'at' hh:mm:ss a",
+    "yyyy-MM-dd'T'HH:mm:ssXXX",
+    'MM/dd/yyyy h:mm:ss a',
+  ];
+  const moments = fc.tuple(
+    fc.constantFrom(...sources),
+    fc.constantFrom('en', 'de', 'fr', 'es', 'it', 'nl', 'pt'),
+    fc.integer({ min: dayNumber(1000, 1, 1), max: DAY_MAX }),
+    fc.nat({ max: 86_399 }),
+  );
+  fc.assert(
+    fc.property(moments, ([source, locale, days, second]) => {
+      const compiled = pattern(source, locale);
+      const read = compiled.parse(compiled.format({ days, second, nanos: 0, offsetSeconds: 3600 }));
+      return read !== null && read.days === days && read.second === second;
+    }),
+  );
+  const reads = (source: string, text: string): string | null => {
+    const fields = pattern(source).parse(text);
+    return fields === null ? null : `${dateText(fields.days)} ${fields.second}`;
+  };
+  t.equal(reads('dd.MM.yyyy', '29.02.2023'), null, 'no such day');
+  t.equal(reads('dd.MM.yyyy', '1.2.2023'), null, 'dd is two digits');
+  t.equal(reads('d.M.yyyy', '01.2.2023'), '2023-02-01 0');
+  t.equal(reads('dd.MM.yy', '01.02.69'), '1969-02-01 0');
+  t.equal(reads('dd.MM.yy', '01.02.68'), '2068-02-01 0');
+  t.equal(reads('EEE d MMM yyyy', 'Mon 29 Feb 2024'), null, 'the weekday is wrong');
+  t.equal(reads('hh:mm a', '12:30 AM'), '1970-01-01 1800');
+  t.equal(reads('HH:mm:ss.SSS', '24:00:00.000'), null);
+  t.equal(pattern('dd.MM.yyyy').parse('01.02.2024 '), null, 'the whole text');
+  for (const wrong of ['', 'DD.MM.yyyy', 'yyy', 'dd.dd', "dd 'x", 'hh:mm', 'constructor']) {
+    t.type((compileDatePattern(wrong) as { problem: string }).problem, 'string', wrong);
+  }
+  t.match(compileDatePattern('dd', { locale: '__proto__' }), { problem: /locale/ });
+  t.type(ambiguousDateText(pattern('dd/MM/yyyy'), pattern('MM/dd/yyyy')), 'string');
+  t.equal(ambiguousDateText(pattern('dd.MM.yyyy'), pattern('yyyy-MM-dd')), null);
+});
+
+test('zones know their changes of the clock', async (t) => {
+  const berlin = timeZone('Europe/Berlin')!;
+  const at = (text: string) => parseTimestamp(text)!.seconds;
+  t.equal(berlin.offsetAt(at('2024-03-31T00:59:59Z')), 3600);
+  t.equal(berlin.offsetAt(at('2024-03-31T01:00:00Z')), 7200);
+  const local = (text: string) => {
+    const { seconds, kind } = instantOfLocal(berlin, at(`${text}Z`));
+    return `${new Date(seconds * 1000).toISOString().slice(0, 16)} ${kind}`;
+  };
+  t.equal(local('2024-01-15T12:00:00'), '2024-01-15T11:00 unique');
+  t.equal(local('2024-03-31T02:30:00'), '2024-03-31T01:30 gap');
+  t.equal(local('2024-10-27T02:30:00'), '2024-10-27T00:30 twice');
+  t.equal(local('2024-03-31T03:00:00'), '2024-03-31T01:00 unique');
+  t.equal(timeZone('Asia/Kathmandu')!.offsetAt(0), 19_800, 'before 1986 it was +05:30');
+  t.equal(timeZone('+05:45')!.offsetAt(0), 20_700);
+  for (const wrong of ['', 'Nowhere/City', '+25:00', '__proto__', '../UTC']) t.equal(timeZone(wrong), null, wrong);
+});
+
+test('instants and spans keep their text', async (t) => {
+  for (const text of ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z', '2024-02-29T12:00:00.5Z']) {
+    t.equal(timestampText(parseTimestamp(text)!), text);
+  }
+  for (const text of [
+    '2024-02-30T00:00:00Z',
+    '2024-02-29',
+    '2024-02-29T24:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '10000-01-01T00:00:00Z',
+  ]) {
+    t.equal(parseTimestamp(text), null, text);
+  }
+  t.equal(durationText(parseDuration('-1.5s')!), '-1.5s');
+  t.equal(durationText(parseDuration('1h45m47s')!), '6347s');
+  for (const text of ['', 's', '1', '1x', '--1s', `${'9'.repeat(200)}s`]) t.equal(parseDuration(text), null, text);
+});
+
+test('numbers are read only where every character is in its place', async (t) => {
+  const german = { decimal: ',', grouping: '.' };
+  const read = (text: string, format = {}) => {
+    const value = parseNumberText(text, format);
+    return value === null ? null : decimalText(value);
+  };
+  t.equal(read('1.234.567,80', german), '1234567.80');
+  t.equal(read('1234567,80', german), '1234567.80');
+  for (const wrong of ['1.23,4', '12.34.567', '1234.567', '.123', '1,2,3', '1e5', '0x10', 'Infinity', '', '-', '1 2']) {
+    t.equal(read(wrong, german), null, wrong);
+  }
+  t.equal(read("12'345.60", { grouping: "'" }), '12345.60');
+  t.equal(read('1\u202f234,5', { decimal: ',', grouping: ' ' }), '1234.5');
+  t.equal(read('7,5 %', { decimal: ',', percent: true }), '0.075');
+  t.equal(read('7,5 %', { decimal: ',' }), null);
+  t.equal(read('€ 12.50', { strip: ['€'] }), '12.50');
+  t.equal(read('1.5E3', { exponent: true }), '1500');
+  const negative: NegativeStyle[] = ['-x', 'x-', '(x)', 'x CR'];
+  for (const text of ['-12', '12-', '(12)', '12 CR', '12cr', '\u221212'])
+    t.equal(read(text, { negative }), '-12', text);
+  t.equal(read('(12)'), null);
+  t.equal(read('12-'), null);
+});
+
+test('IBANs are checked by length and checksum', async (t) => {
+  for (const iban of ['DE89370400440532013000', 'GB82 WEST 1234 5698 7654 32', 'fr1420041010050500013m02606'])
+    t.ok(isIban(iban), iban);
+  for (const wrong of [
+    'DE88370400440532013000',
+    'DE8937040044053201300',
+    'XX89370400440532013000',
+    '',
+    ' '.repeat(70),
+  ]) {
+    t.notOk(isIban(wrong), wrong);
+  }
+});
