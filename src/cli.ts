@@ -1,50 +1,5 @@
 #!/usr/bin/env node
-// The command line: finds the command in the table, prints help, and turns usage errors into exit status 2.
-import { readFileSync } from 'node:fs';
-import { suggestion } from '../workers/template/suggestion.ts';
-import { type CommandIo, EXIT_OK, EXIT_USAGE, UsageError } from './commands/command.ts';
-import { COMMANDS } from './commands/index.ts';
+// The package's executable.
+import { runCli } from './commands/run-cli.ts';
 
 process.exitCode = await runCli(process.argv.slice(2), process);
-
-async function runCli(args: readonly string[], io: CommandIo): Promise<number> {
-  const [name, ...rest] = args;
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    (name === undefined ? io.stderr : io.stdout).write(help());
-    return name === undefined ? EXIT_USAGE : EXIT_OK;
-  }
-  if (name === '--version' || name === '-V') {
-    io.stdout.write(`${version()}\n`);
-    return EXIT_OK;
-  }
-  const entry = COMMANDS.find((each) => each.name === name);
-  if (entry === undefined) {
-    const names = COMMANDS.map((each) => each.name);
-    io.stderr.write(`template-run: unknown command ${name}.${suggestion(name, names)}\n\n${help()}`);
-    return EXIT_USAGE;
-  }
-  const command = await entry.load();
-  if (rest[0] === '--help' || rest[0] === '-h') {
-    io.stdout.write(`${command.usage}\n`);
-    return EXIT_OK;
-  }
-  try {
-    return await command.run(rest, io);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    io.stderr.write(`template-run ${name}: ${error.message}\n\n${command.usage}\n`);
-    return EXIT_USAGE;
-  }
-}
-
-function help(): string {
-  const width = Math.max(...COMMANDS.map((entry) => entry.name.length));
-  const lines = COMMANDS.map((entry) => `  ${entry.name.padEnd(width)}  ${entry.summary}`);
-  return `template-run COMMAND ...\n\n${lines.join('\n')}\n\ntemplate-run COMMAND --help tells more, --version the version.\n`;
-}
-
-function version(): string {
-  // From dist/src/cli.js; the package holds package.json at its root.
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}

@@ -1,5 +1,6 @@
 // The text of a JSON file of the catalog as a value. The parser's own messages quote the file, so they are not shown.
 import { isUtf8 } from 'node:buffer';
+import { readTemplateText } from '../../workers/template/template-text.ts';
 import type { ProblemList } from './problems.ts';
 
 /** undefined after a problem. */
@@ -8,15 +9,18 @@ export function readJson(file: string, bytes: Buffer, problems: ProblemList): un
   if (text === null) return undefined;
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const [, offset] = /at position (\d+)/.exec((error as Error).message) ?? [];
-    if (offset === undefined) problems.add(file, '', 'is not valid JSON.');
-    else {
-      const lines = text.slice(0, Number(offset)).split('\n');
-      problems.add(file, '', 'is not valid JSON.', lines.length, (lines.at(-1) ?? '').length + 1);
-    }
+  } catch {
+    const { line, column } = placeOfMistake(text);
+    problems.add(file, '', 'is not valid JSON.', line, column);
     return undefined;
   }
+}
+
+/** The runtime's parser does not always tell where it stopped; the reader of Templates does, for texts up to its limits. */
+function placeOfMistake(text: string): { readonly line: number | null; readonly column: number | null } {
+  const read = readTemplateText(text, 'json');
+  const problem = 'problems' in read ? read.problems.find(({ code }) => !/^TOO_/.test(code)) : undefined;
+  return problem ?? { line: null, column: null };
 }
 
 /** UTF-8 without its byte order mark; null after a problem. */

@@ -8,6 +8,9 @@ import type { ProblemList } from './problems.ts';
 import { readText } from './read-json.ts';
 import type { CheckTemplate, TemplateContext } from './template-checker.ts';
 
+/** What a Template's tests read lies beside it: data by its ending, or anything in a folder of its own. */
+const TEST_FILE = /\.(?:csv|tsv|txt|ndjson|xlsx|parquet|gz|md)$/i;
+
 /** One account's folders, and what the snapshot before knew of them: unchanged files are not read or checked again. */
 export interface AccountFolders<Checked> {
   readonly account: string;
@@ -59,6 +62,7 @@ export async function readTemplates<Checked>(
   const templates = new Map<string, CatalogTemplate<Checked>>();
   const files = new Map<string, { file: CatalogFile; format: 'json' | 'yaml' }>();
   for (const file of await folder.list(`templates/${account}`)) {
+    if (file.isDirectory || TEST_FILE.test(file.name)) continue;
     const [, id, ending] = /^(.*)\.(json|ya?ml)$/.exec(file.name) ?? [];
     if (id === undefined) problems.add(file.file, '', 'is no Template: write .json or .yaml at its end.');
     else if (!SLUG.test(id)) problems.add(file.file, '', `has no id for a Template: write ${SLUG_RULE}.`);

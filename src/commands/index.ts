@@ -25,6 +25,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./accounts.ts')).command,
   },
   {
+    name: 'catalog',
+    summary: 'check a catalog folder',
+    load: async () => (await import('./catalog.ts')).command,
+  },
+  {
     name: 'init',
     summary: 'write a demo catalog and print its API key',
     load: async () => (await import('./init.ts')).command,
