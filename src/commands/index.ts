@@ -10,6 +10,11 @@ export interface CommandEntry {
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'serve',
+    summary: 'start the node',
+    load: async () => (await import('./serve.ts')).command,
+  },
+  {
     name: 'inspect',
     summary: 'tell how a file is read: type, encoding, delimiter, header, rows',
     load: async () => (await import('./inspect.ts')).command,
@@ -33,5 +38,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'init',
     summary: 'write a demo catalog and print its API key',
     load: async () => (await import('./init.ts')).command,
+  },
+  {
+    name: 'openapi',
+    summary: 'print the OpenAPI document',
+    load: async () => (await import('./openapi.ts')).command,
   },
 ];

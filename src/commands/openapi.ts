@@ -1,0 +1,14 @@
+// `template-run openapi`: prints the OpenAPI document.
+import { openApiDocument } from '../http/openapi.ts';
+import { type Command, EXIT_OK } from './command.ts';
+import { parseFlags } from './flags.ts';
+
+export const command: Command = {
+  name: 'openapi',
+  usage: 'template-run openapi\n\nPrints the OpenAPI 3.1 document of the API.',
+  run: async (args, io) => {
+    parseFlags(args, {});
+    io.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
+    return EXIT_OK;
+  },
+};
