@@ -108,6 +108,8 @@ class Run {
       largeRow,
     });
     this.#reader = reader;
+    const { type, encoding, delimiter, headerRow } = reader.head;
+    Object.assign(this.#report.input, { type, encoding, delimiter, header_row: headerRow });
     return reader;
   }
 

@@ -33,11 +33,19 @@ export class PrefixSource implements ByteSource {
   }
 }
 
+/** First size of a head's buffer: most small uploads fit, and a fresh 64 KiB for each of them would be garbage. */
+const HEAD_BYTES_FIRST = 4096;
+
 /** Reads up to `bytes` bytes, waiting for them; fewer only where the source ends before. */
 export async function readHead(source: ByteSource, bytes: number): Promise<Uint8Array> {
-  const head = new Uint8Array(bytes);
+  let head = new Uint8Array(Math.min(bytes, HEAD_BYTES_FIRST));
   let length = 0;
   while (length < bytes) {
+    if (length === head.length) {
+      const larger = new Uint8Array(Math.min(bytes, head.length * 4));
+      larger.set(head);
+      head = larger;
+    }
     const got = source.read(head.subarray(length));
     length += got;
     if (got > 0) continue;

@@ -16,7 +16,7 @@ export class TemplateCache {
       this.#templates.set(text.sha256, known);
       return known;
     }
-    const checked = checkTemplate(text.source, text.format);
+    const checked = checkTemplate(text.source, text.format, { schemaChecked: true });
     if (!('template' in checked)) throw new Error('a task came with a Template that has problems');
     this.#templates.set(text.sha256, checked.template);
     if (this.#templates.size > TEMPLATES_MAX) this.#templates.delete(this.#templates.keys().next().value!);

@@ -33,6 +33,8 @@ export function detectDialect(
   ended: boolean,
   known: { readonly delimiter: string | null; readonly quote: string | null },
 ): DetectedDialect {
+  const plain = known.delimiter === null && known.quote === null ? plainDialect(text, ended) : null;
+  if (plain !== null) return plain;
   const quotes = known.quote === null ? quoteCandidates(text) : [known.quote];
   const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
   let best: DetectedDialect | null = null;
@@ -51,6 +53,22 @@ export function detectDialect(
   if (best !== null) return best;
   const dialect = { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
   return { ...dialect, sample: splitSample(text, dialect, ended) };
+}
+
+/**
+ * Most files leave no doubt: one usual delimiter in the first line, all records of one length, no odd quote. Found with
+ * one split instead of a dozen, which is what a small file costs most.
+ */
+function plainDialect(text: string, ended: boolean): DetectedDialect | null {
+  const end = text.search(/[\r\n]/);
+  const firstLine = end < 0 ? text : text.slice(0, end);
+  const [delimiter, ...others] = USUAL_DELIMITERS.filter((candidate) => firstLine.includes(candidate));
+  if (delimiter === undefined || others.length > 0) return null;
+  const dialect = { delimiter, quote: '"' };
+  const sample = splitSample(text, dialect, ended);
+  const [first] = sample.records;
+  const isEven = sample.records.every(({ length }) => length === first?.length);
+  return isEven && sample.strayQuotes === 0 ? { ...dialect, sample } : null;
 }
 
 function delimiterCandidates(text: string): string[] {
