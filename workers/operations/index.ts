@@ -3,15 +3,36 @@
 import { copy } from './copy.ts';
 import { dedupe } from './dedupe.ts';
 import { drop } from './drop.ts';
+import { dropBlankRows } from './drop-blank-rows.ts';
+import { fillDown } from './fill-down.ts';
+import { fillEmpty } from './fill-empty.ts';
+import { mapValues } from './map-values.ts';
 import type { OperationDefinition } from './operation.ts';
 import { rename } from './rename.ts';
 import { reorder } from './reorder.ts';
+import { replace } from './replace.ts';
 import { select } from './select.ts';
 import { set } from './set.ts';
+import { slice } from './slice.ts';
 import { text } from './text.ts';
 
 /** In the order of the reference (templates.md, "Operations"). */
-const definitions: readonly OperationDefinition[] = [select, drop, rename, reorder, copy, set, text, dedupe];
+const definitions: readonly OperationDefinition[] = [
+  select,
+  drop,
+  rename,
+  reorder,
+  copy,
+  set,
+  text,
+  replace,
+  mapValues,
+  fillEmpty,
+  fillDown,
+  dropBlankRows,
+  slice,
+  dedupe,
+];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(
   definitions.map((definition) => [definition.name, definition]),

@@ -11,7 +11,7 @@ export { composeKeys, hashViews } from './hash';
 export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';
 export { replaceText, replaceWhole } from './replace';
 export { decodeRows, encodeRows } from './rows';
-export { collapseSpaces, trimViews } from './trim';
+export { collapseSpaces, keepBlank, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';
 export { indexRaggedRows } from './index-ragged-rows';

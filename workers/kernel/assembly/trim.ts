@@ -76,3 +76,23 @@ function isCollapsed(s: usize, e: usize): bool {
   for (let p = s; p < e; p++) if (load<u8>(p) >= 0xc2 && spaceAt(p, e) > 1) return false;
   return true;
 }
+
+/** Keeps those of `count` rows whose cell is null, empty or white space (the list is compacted). Gives how many. */
+export function keepBlank(views: usize, rows: usize, count: u32): u32 {
+  let kept: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = load<u32>(rows + ((<usize>i) << 2));
+    const view = views + ((<usize>row) << 3);
+    let s = <usize>load<u32>(view);
+    const e = s + <usize>load<u32>(view, 4);
+    while (s < e) {
+      const n = spaceAt(s, e);
+      if (n == 0) break;
+      s += n;
+    }
+    if (s < e) continue;
+    store<u32>(rows + ((<usize>kept) << 2), row);
+    kept++;
+  }
+  return kept;
+}

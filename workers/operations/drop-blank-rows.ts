@@ -1,0 +1,97 @@
+// The operation `drop_blank_rows`: takes rows without content away.
+import { Type } from 'typebox';
+import { type Batch, META_NULL } from '../batch.ts';
+import { columnIndex } from './cells/cell-operator.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
+
+export const dropBlankRows = defineOperation({
+  name: 'drop_blank_rows',
+  summary: 'Drops rows in which all columns, or all the named ones, are null or only white space.',
+  parameters: Type.Object({ columns: Type.Optional(columnSet) }),
+  cells: false,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Rows of nothing',
+      operation: { op: 'drop_blank_rows' },
+      input: {
+        columns: ['a', 'b'],
+        rows: [
+          ['1', null],
+          [null, null],
+          [' ', '\u00a0\t'],
+          [null, '2'],
+        ],
+      },
+      output: {
+        columns: ['a', 'b'],
+        rows: [
+          ['1', null],
+          [null, '2'],
+        ],
+      },
+    },
+    {
+      title: 'Rows without a key',
+      operation: { op: 'drop_blank_rows', columns: ['id'] },
+      input: {
+        columns: ['id', 'note'],
+        rows: [
+          ['1', 'x'],
+          [null, 'Total'],
+        ],
+      },
+      output: { columns: ['id', 'note'], rows: [['1', 'x']] },
+    },
+  ],
+  effect({ columns = '*' }, scope) {
+    return scope.resolve(columns, '/columns');
+  },
+  start(columns, context) {
+    if (columns.length === 0) return { push: context.next };
+    const indexes = columns.map((column) => columnIndex(context.input, column));
+    return { push: (batch) => pushFilled(batch, indexes, context) };
+  },
+});
+
+function pushFilled(batch: Batch, columns: readonly number[], { kernel, next }: OperatorContext): void {
+  const { arena } = batch;
+  const mark = arena.next;
+  const blank = arena.take(batch.live * 4);
+  arena.heap.u8.copyWithin(blank, batch.selection, batch.selection + batch.live * 4);
+  let count = batch.live;
+  for (const index of columns) {
+    if (count === 0) break;
+    const column = batch.columns[index]!;
+    if (column.kind === 'typed') count = keepNull(batch, column.meta, blank, count);
+    else count = kernel.exports.keepBlank(batch.views(index), blank, count);
+  }
+  if (count === 0) next(batch);
+  else if (count < batch.live) next(withoutList(batch, blank, count));
+  arena.release(mark);
+}
+
+function keepNull({ heap }: Batch, meta: number, rows: number, count: number): number {
+  const { u8, u32 } = heap;
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const row = u32[(rows >>> 2) + i]!;
+    if (u8[meta + row] === META_NULL) u32[(rows >>> 2) + kept++] = row;
+  }
+  return kept;
+}
+
+/** A batch without the rows of a list that is in the order of its selection. */
+function withoutList(batch: Batch, rows: number, count: number): Batch {
+  const selection = batch.arena.take(batch.live * 4);
+  const { u32 } = batch.heap;
+  let live = 0;
+  let listed = 0;
+  for (let at = 0; at < batch.live; at++) {
+    const row = u32[(batch.selection >>> 2) + at]!;
+    if (listed < count && u32[(rows >>> 2) + listed] === row) listed++;
+    else u32[(selection >>> 2) + live++] = row;
+  }
+  return batch.withSelection(selection, live);
+}

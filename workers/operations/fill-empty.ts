@@ -1,0 +1,199 @@
+// The operation `fill_empty`: gives cells without a value one.
+import { Type } from 'typebox';
+import { columnOfType } from '../expression/environment.ts';
+import type { CheckedExpression } from '../expression/resolution.ts';
+import type { Column } from '../schema.ts';
+import type { Scope } from '../template/scope.ts';
+import { exactlyOne } from './base-parameters.ts';
+import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { CellReader } from './cells/cell-values.ts';
+import { constantValue } from './cells/constant-value.ts';
+import { checkRowExpression, RowExpression } from './cells/row-expression.ts';
+import { type CellComputation, CellFault, valueEdit } from './cells/value-cells.ts';
+import { columnName, columnSet } from './column-set.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
+
+type Filling =
+  | { readonly kind: 'constant'; readonly values: readonly unknown[] }
+  | { readonly kind: 'columns'; readonly columns: readonly Column[] }
+  | { readonly kind: 'expression'; readonly expression: CheckedExpression };
+
+interface Plan {
+  readonly targets: readonly CellTarget[];
+  readonly filling: Filling;
+}
+
+const ALL_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const;
+
+export const fillEmpty = defineOperation({
+  name: 'fill_empty',
+  summary: 'Gives empty cells a value: a constant, the first value of other columns, or what an expression gives.',
+  parameters: Type.Object(
+    {
+      columns: columnSet,
+      value: Type.Optional(
+        Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+          description: 'A constant of the type of the column.',
+        }),
+      ),
+      from: Type.Optional(
+        Type.Array(columnName, {
+          minItems: 1,
+          description: 'The first of these columns that is not empty gives the value.',
+        }),
+      ),
+      expr: Type.Optional(Type.String({ minLength: 1, description: 'An expression of the type of the column.' })),
+      into: intoParameter,
+    },
+    exactlyOne(['value'], ['from'], ['expr']),
+  ),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'A constant',
+      operation: { op: 'fill_empty', columns: ['country'], value: 'DE' },
+      input: { columns: ['country'], rows: [['FR'], [null]] },
+      output: { columns: ['country'], rows: [['FR'], ['DE']] },
+    },
+    {
+      title: 'The first that is there',
+      operation: { op: 'fill_empty', columns: 'phone', from: ['mobile', 'office'], into: 'call' },
+      input: {
+        columns: ['phone', 'mobile', 'office'],
+        rows: [
+          ['1', '2', '3'],
+          [null, '2', '3'],
+          [null, null, '3'],
+          [null, null, null],
+        ],
+      },
+      output: {
+        columns: ['phone', 'mobile', 'office', 'call'],
+        rows: [
+          ['1', '2', '3', '1'],
+          [null, '2', '3', '2'],
+          [null, null, '3', '3'],
+          [null, null, null, null],
+        ],
+      },
+    },
+    {
+      title: 'An expression',
+      operation: { op: 'fill_empty', columns: ['label'], expr: '"no. " + id' },
+      input: {
+        columns: ['id', 'label'],
+        rows: [
+          ['7', null],
+          ['8', 'x'],
+        ],
+      },
+      output: {
+        columns: ['id', 'label'],
+        rows: [
+          ['7', 'no. 7'],
+          ['8', 'x'],
+        ],
+      },
+    },
+  ],
+  effect({ columns, value, from, expr, into }, scope): Plan | null {
+    const targets = cellTargets(scope, { columns, into, takes: ALL_TYPES, makes: null });
+    const filling =
+      expr !== undefined
+        ? byExpression(expr, targets, scope)
+        : from !== undefined
+          ? byColumns(from, targets, scope)
+          : byConstant(value ?? '', targets, scope);
+    return filling === null ? null : { targets, filling };
+  },
+  start(plan, context) {
+    if (plan === null) return { push: context.next };
+    const edits = plan.targets.map((_, index) => valueEdit(context, computationOf(plan, index, context)));
+    return startCellOperator(context, plan.targets, edits);
+  },
+});
+
+function byConstant(value: string | number | boolean, targets: readonly CellTarget[], scope: Scope): Filling | null {
+  const values: unknown[] = [];
+  for (const { target } of targets) {
+    const made = constantValue(value, target.type);
+    if ('problem' in made) {
+      scope.problem('/value', 'BAD_VALUE', made.problem);
+      return null;
+    }
+    values.push(made.value);
+  }
+  return { kind: 'constant', values };
+}
+
+function byColumns(names: readonly string[], targets: readonly CellTarget[], scope: Scope): Filling | null {
+  const columns = names.flatMap((name, index) => scope.read(name, `/from/${index}`) ?? []);
+  for (const { target } of targets) {
+    const other = columns.find(({ type }) => type !== target.type);
+    if (other === undefined) continue;
+    const [a, b] = [JSON.stringify(other.name), JSON.stringify(target.name)];
+    scope.problem(
+      '/from',
+      'WRONG_TYPE',
+      `The column ${a} is ${other.type}, but ${b} is ${target.type}. Cast one of them.`,
+    );
+    return null;
+  }
+  return { kind: 'columns', columns };
+}
+
+function byExpression(source: string, targets: readonly CellTarget[], scope: Scope): Filling | null {
+  const expression = checkRowExpression(scope, source, '/expr');
+  if (expression === null) return null;
+  const type = columnOfType(expression.type);
+  const other = targets.find(({ target }) => target.type !== type);
+  if (other === undefined || expression.type.kind === 'null') return { kind: 'expression', expression };
+  const name = JSON.stringify(other.target.name);
+  scope.problem('/expr', 'WRONG_TYPE', `The expression gives ${type}, but the column ${name} is ${other.target.type}.`);
+  return null;
+}
+
+function computationOf({ targets, filling }: Plan, index: number, context: OperatorContext): CellComputation {
+  const { source, target } = targets[index]!;
+  const reader = readerOf(source!, context);
+  const others = filling.kind === 'columns' ? filling.columns.map((column) => readerOf(column, context)) : [];
+  const expression =
+    filling.kind === 'expression' ? new RowExpression(filling.expression, context.input, context) : null;
+  return {
+    type: target.type,
+    bind(batch) {
+      reader.bind(batch);
+      for (const other of others) other.bind(batch);
+      expression?.bind(batch);
+    },
+    compute(row) {
+      const value = reader.read(row);
+      if (!isEmpty(value)) return value;
+      if (filling.kind === 'constant') return filling.values[index];
+      if (expression === null) return firstValue(others, row);
+      const result = expression.evaluate(row);
+      return 'code' in result ? new CellFault(result.code) : result.value;
+    },
+  };
+}
+
+function readerOf({ id, type }: Column, { input }: OperatorContext): CellReader {
+  return new CellReader(
+    type,
+    input.findIndex((column) => column.id === id),
+  );
+}
+
+function firstValue(readers: readonly CellReader[], row: number): unknown {
+  for (const reader of readers) {
+    const value = reader.read(row);
+    if (!isEmpty(value)) return value;
+  }
+  return null;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '';
+}

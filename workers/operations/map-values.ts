@@ -1,0 +1,172 @@
+// The operation `map_values`: puts one text for another by a list.
+import { Type } from 'typebox';
+import type { Scope } from '../template/scope.ts';
+import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { type PlacedText, placeText } from './cells/placed-text.ts';
+import { settleText, startViews } from './cells/text-cells.ts';
+import { columnSet } from './column-set.ts';
+import { KEY_ABSENT, KeyTable } from './keys/key-table.ts';
+import { type MatchLevel, matchParameter, matchSteps, matchText } from './keys/match-level.ts';
+import { RowKeys } from './keys/row-keys.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
+
+/** Entries of an inline map: longer lists belong into a reference table. */
+const MAP_ENTRIES_MAX = 10_000;
+
+type Default = 'keep' | 'blank' | 'error' | { readonly value: string };
+
+interface Plan {
+  readonly targets: readonly CellTarget[];
+  readonly map: Readonly<Record<string, string | null>>;
+  readonly match: MatchLevel;
+  readonly otherwise: Default;
+}
+
+export const mapValues = defineOperation({
+  name: 'map_values',
+  summary: 'Replaces whole cells by a list of texts; null stays null.',
+  parameters: Type.Object({
+    columns: columnSet,
+    map: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+      minProperties: 1,
+      maxProperties: MAP_ENTRIES_MAX,
+      description: '`{text: new text}`; `null` blanks the cell.',
+    }),
+    match: matchParameter,
+    default: Type.Optional(
+      Type.Union(
+        [Type.Enum(['keep', 'blank', 'error']), Type.Object({ value: Type.String() }, { additionalProperties: false })],
+        {
+          default: 'keep',
+          description: 'For texts that are not listed: `keep`, `blank`, `error` (LOOKUP_MISS), or `{value: "other"}`.',
+        },
+      ),
+    ),
+    into: intoParameter,
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Codes to words',
+      operation: {
+        op: 'map_values',
+        columns: 'status',
+        map: { P: 'paid', O: 'open', X: null },
+        default: { value: 'unknown' },
+      },
+      input: { columns: ['status'], rows: [['P'], ['O'], ['X'], ['?'], [null]] },
+      output: { columns: ['status'], rows: [['paid'], ['open'], [null], ['unknown'], [null]] },
+    },
+    {
+      title: 'Any spelling, into a new column',
+      operation: {
+        op: 'map_values',
+        columns: ['country'],
+        map: { Österreich: 'AT', 'Czech Republic': 'CZ' },
+        match: 'loose',
+        into: 'code',
+      },
+      input: { columns: ['country'], rows: [['ÖSTERREICH '], ['czech-republic'], ['Osterreich'], ['Peru']] },
+      output: {
+        columns: ['country', 'code'],
+        rows: [
+          ['ÖSTERREICH ', 'AT'],
+          ['czech-republic', 'CZ'],
+          ['Osterreich', 'AT'],
+          ['Peru', 'Peru'],
+        ],
+      },
+    },
+  ],
+  effect({ columns, map, match = 'exact', default: otherwise = 'keep', into }, scope: Scope): Plan {
+    return { targets: cellTargets(scope, { columns, into, takes: ['text'], makes: null }), map, match, otherwise };
+  },
+  start(plan, context) {
+    const values = placeMap(plan, context);
+    const edits = plan.targets.map(({ source }) => mapEdit(context, plan, values, source!.id));
+    return startCellOperator(context, plan.targets, edits);
+  },
+});
+
+/** The map's keys in a table whose ids are indexes of `texts`; null where the cell is blanked. */
+interface PlacedMap {
+  readonly table: KeyTable;
+  readonly texts: readonly (PlacedText | null)[];
+  readonly otherwise: PlacedText | null;
+}
+
+function placeMap({ map, match, otherwise }: Plan, { arena, kernel }: OperatorContext): PlacedMap {
+  const { heap } = arena;
+  const steps = matchSteps(heap, match);
+  const texts = new Map<string, PlacedText | null>();
+  for (const [from, to] of Object.entries(map)) {
+    const key = matchText(steps, from);
+    if (!texts.has(key)) texts.set(key, to === null || to === '' ? null : placeText(heap, to));
+  }
+  const keys = [...texts.keys()].map((key) => placeText(heap, key));
+  const table = new KeyTable(heap, kernel);
+  table.forced = true;
+  const views = heap.allocate(keys.length * 8);
+  const rows = heap.allocate(keys.length * 4);
+  const hashes = heap.allocate(keys.length * 8);
+  const ids = heap.allocate(keys.length * 4);
+  for (const [index, { at, bytes }] of keys.entries()) {
+    heap.u32.set([at, bytes], (views >>> 2) + index * 2);
+    heap.u32[(rows >>> 2) + index] = index;
+  }
+  const list = { views, rows, count: keys.length, hashes, ids };
+  table.hash(list);
+  table.insert(list);
+  const other = typeof otherwise === 'object' && otherwise.value !== '' ? placeText(heap, otherwise.value) : null;
+  return { table, texts: [...texts.values()], otherwise: other };
+}
+
+function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, id: number): CellEdit {
+  const { arena } = context;
+  const index = context.input.findIndex((column) => column.id === id);
+  const keys = new RowKeys(context, [index], plan.match);
+  return (work) => {
+    const before = work.batch.views(work.column);
+    const made = startViews(context, work, before);
+    const views = keys.make(work.batch, work.rows, work.count);
+    const hashes = arena.tryTake(work.count * 8);
+    const ids = arena.tryTake(work.count * 4);
+    if (made === null || views === 0 || hashes === 0 || ids === 0) return null;
+    const list = { views, rows: work.rows, count: work.count, hashes, ids };
+    values.table.hash(list);
+    values.table.find(list);
+    const missed = putTexts(context, list, made.at, values, plan.otherwise);
+    settleText(context, work, work.inPlace ? before : 0, made.at);
+    for (const row of missed) {
+      arena.heap.u32.fill(0, (made.at >>> 2) + row * 2, (made.at >>> 2) + row * 2 + 2);
+      work.fail(row, 'LOOKUP_MISS');
+    }
+    return made;
+  };
+}
+
+/** Gives the rows that are an error. */
+function putTexts(
+  { arena }: OperatorContext,
+  { rows, count, ids }: { readonly rows: number; readonly count: number; readonly ids: number },
+  views: number,
+  { texts, otherwise }: PlacedMap,
+  policy: Default,
+): number[] {
+  const { u32 } = arena.heap;
+  const missed: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const row = u32[(rows >>> 2) + i]!;
+    const view = (views >>> 2) + row * 2;
+    if (u32[view] === 0) continue;
+    const id = u32[(ids >>> 2) + i]!;
+    if (id === KEY_ABSENT && policy === 'error') missed.push(row);
+    if (id === KEY_ABSENT && (policy === 'keep' || policy === 'error')) continue;
+    const text = id === KEY_ABSENT ? otherwise : texts[id]!;
+    u32[view] = text === null ? 0 : text.at;
+    u32[view + 1] = text === null ? 0 : text.bytes;
+  }
+  return missed;
+}

@@ -1,0 +1,161 @@
+// The operation `replace`: finds texts in cells and puts others in their place.
+import { type Static, Type } from 'typebox';
+import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
+import type { Heap } from '../heap.ts';
+import type { Scope } from '../template/scope.ts';
+import { exactlyOne } from './base-parameters.ts';
+import { startCellOperator } from './cells/cell-operator.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import * as steps from './cells/replace-steps.ts';
+import { textEdit } from './cells/text-cells.ts';
+import type { TextStep } from './cells/text-chain.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+const find = Type.String({ minLength: 1, description: 'The text, or the RE2 pattern, to find.' });
+const put = Type.String({
+  description: 'What stands there instead. With a pattern, `$1` is its first group, `$0` the match, `$$` a dollar.',
+});
+
+const parameters = Type.Object(
+  {
+    columns: columnSet,
+    find: Type.Optional(find),
+    replace: Type.Optional(put),
+    pairs: Type.Optional(
+      Type.Union(
+        [
+          Type.Array(Type.Object({ find, replace: put }, { additionalProperties: false }), { minItems: 1 }),
+          Type.Record(Type.String({ minLength: 1 }), Type.String(), { minProperties: 1 }),
+        ],
+        {
+          description:
+            'Several replacements, `[{find, replace}]` or `{find: replace}`: each works on what the one before left; of ' +
+            'whole cells the first that fits counts.',
+        },
+      ),
+    ),
+    mode: Type.Optional(
+      Type.Enum(['literal', 'regex', 'whole_cell'], {
+        default: 'literal',
+        description:
+          '`literal`: anywhere in the cell; `whole_cell`: only cells that are the text; `regex`: RE2 pattern.',
+      }),
+    ),
+    case_sensitive: Type.Optional(Type.Boolean({ default: true, description: '`false` finds any case.' })),
+    count: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Replaces only the first so many in each cell.' }),
+    ),
+    into: intoParameter,
+  },
+  exactlyOne(['find', 'replace'], ['pairs']),
+);
+
+type Parameters = Static<typeof parameters>;
+type Pair = readonly [find: string, put: string];
+
+export const replace = defineOperation({
+  name: 'replace',
+  summary: 'Finds texts, whole cells or patterns and puts others in their place. What becomes empty becomes null.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'A text anywhere',
+      operation: { op: 'replace', columns: 'street', find: 'str.', replace: 'straße' },
+      input: { columns: ['street'], rows: [['Hauptstr. 1'], ['Ring 2'], [null]] },
+      output: { columns: ['street'], rows: [['Hauptstraße 1'], ['Ring 2'], [null]] },
+    },
+    {
+      title: 'Whole cells, in any case',
+      operation: {
+        op: 'replace',
+        columns: '*',
+        pairs: { 'n/a': '', none: '' },
+        mode: 'whole_cell',
+        case_sensitive: false,
+      },
+      input: {
+        columns: ['a', 'b'],
+        rows: [
+          ['N/A', 'none such'],
+          ['None', '7'],
+        ],
+      },
+      output: {
+        columns: ['a', 'b'],
+        rows: [
+          [null, 'none such'],
+          [null, '7'],
+        ],
+      },
+    },
+    {
+      title: 'A pattern with groups',
+      operation: { op: 'replace', columns: ['date'], find: '^(\\d\\d)/(\\d\\d)', replace: '$2.$1', mode: 'regex' },
+      input: { columns: ['date'], rows: [['01/31/2026'], ['soon']] },
+      output: { columns: ['date'], rows: [['31.01/2026'], ['soon']] },
+    },
+    {
+      title: 'Only the first, any case',
+      operation: { op: 'replace', columns: 'a', find: 'X', replace: '[$1]', case_sensitive: false, count: 1 },
+      input: { columns: ['a'], rows: [['xX'], ['öx']] },
+      output: { columns: ['a'], rows: [['[$1]X'], ['ö[$1]']] },
+    },
+  ],
+  effect(given, scope) {
+    const pairs = pairsOf(given);
+    const patterns = given.mode === 'regex' ? compilePatterns(pairs, given, scope) : [];
+    const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes: null });
+    return { targets, pairs, patterns, given };
+  },
+  start({ targets, pairs, patterns, given }, context) {
+    const chain = replaceSteps(context.arena.heap, pairs, patterns, given);
+    const edit = textEdit(context, chain);
+    return startCellOperator(
+      context,
+      targets,
+      targets.map(() => edit),
+    );
+  },
+});
+
+function pairsOf({ find = '', replace = '', pairs }: Parameters): Pair[] {
+  if (pairs === undefined) return [[find, replace]];
+  if (Array.isArray(pairs)) return pairs.map((pair) => [pair.find, pair.replace]);
+  return Object.entries(pairs as Record<string, string>);
+}
+
+function compilePatterns(pairs: readonly Pair[], given: Parameters, scope: Scope): RegularExpression[] {
+  const pointer = given.pairs === undefined ? '/find' : '/pairs';
+  return pairs.flatMap(([find, put]) => {
+    const pattern = compileRegularExpression(given.case_sensitive === false ? `(?i)${find}` : find);
+    if ('problem' in pattern) {
+      scope.problem(pointer, 'BAD_PATTERN', pattern.problem);
+      return [];
+    }
+    for (const name of steps.unknownGroups(put, pattern)) {
+      scope.problem(
+        given.pairs === undefined ? '/replace' : pointer,
+        'UNKNOWN_GROUP',
+        `The pattern has no group ${JSON.stringify(name)}. Write $$ for a dollar.`,
+      );
+    }
+    return [pattern];
+  });
+}
+
+function replaceSteps(
+  heap: Heap,
+  pairs: readonly Pair[],
+  patterns: readonly RegularExpression[],
+  given: Parameters,
+): TextStep[] {
+  const { mode = 'literal', case_sensitive: caseSensitive = true, count = null } = given;
+  if (mode === 'regex')
+    return patterns.map((pattern, index) => steps.patternStep(heap, pattern, pairs[index]![1], count));
+  if (mode === 'whole_cell') return [steps.wholeCellStep(heap, pairs, !caseSensitive)];
+  const step = caseSensitive ? steps.literalStep : steps.literalAnyCaseStep;
+  return pairs.map(([find, put]) => step(heap, find, put, count));
+}

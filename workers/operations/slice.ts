@@ -1,0 +1,96 @@
+// The operation `slice`: a stretch of the rows.
+import { Type } from 'typebox';
+import type { Batch } from '../batch.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { HeldRows } from './rows/held-rows.ts';
+
+const count = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000_000, description }));
+
+export const slice = defineOperation({
+  name: 'slice',
+  summary: 'Leaves rows out at the beginning and at the end, and stops after so many.',
+  parameters: Type.Object(
+    {
+      skip: count('Rows left out at the beginning.'),
+      limit: count('Rows that come out at most. What lies behind is not worked on.'),
+      skip_last: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Rows left out at the end, such as a footer.' }),
+      ),
+    },
+    { anyOf: [{ required: ['skip'] }, { required: ['limit'] }, { required: ['skip_last'] }] },
+  ),
+  cells: false,
+  memory: 'O',
+  examples: [
+    {
+      title: 'Without the first row and the footer',
+      operation: { op: 'slice', skip: 1, skip_last: 2 },
+      input: { columns: ['a'], rows: [['1'], ['2'], ['3'], [null], ['Total']] },
+      output: { columns: ['a'], rows: [['2'], ['3']] },
+    },
+    {
+      title: 'The first two',
+      operation: { op: 'slice', limit: 2 },
+      input: { columns: ['a'], rows: [['1'], ['2'], ['3']] },
+      output: { columns: ['a'], rows: [['1'], ['2']] },
+    },
+  ],
+  effect({ skip = 0, limit = Number.POSITIVE_INFINITY, skip_last = 0 }) {
+    return { skip, limit, skipLast: skip_last };
+  },
+  start({ skip, limit, skipLast }, context) {
+    return new Slice(skip, limit, skipLast, context);
+  },
+});
+
+class Slice implements Operator {
+  readonly #context: OperatorContext;
+  readonly #held: HeldRows | null;
+  readonly #skipLast: number;
+  #skip: number;
+  #limit: number;
+
+  constructor(skip: number, limit: number, skipLast: number, context: OperatorContext) {
+    this.#context = context;
+    this.#skip = skip;
+    this.#limit = limit;
+    this.#skipLast = skipLast;
+    this.#held = skipLast === 0 ? null : new HeldRows(context);
+  }
+
+  push(batch: Batch): void {
+    const from = Math.min(this.#skip, batch.live);
+    this.#skip -= from;
+    const rest = batch.slice(from, batch.live);
+    if (rest.live === 0) return;
+    if (this.#held === null) this.#emit(rest);
+    else this.#hold(rest, this.#held);
+  }
+
+  rowsWanted(): number {
+    if (this.#limit === 0) return 0;
+    return this.#skip + this.#limit + this.#skipLast - (this.#held?.rows ?? 0);
+  }
+
+  /** Nothing waits here: the rows that are still held are those to leave out. */
+  finish(): Iterable<void> {
+    this.#held?.drop();
+    return [];
+  }
+
+  #emit(batch: Batch): void {
+    const some = batch.slice(0, Math.min(batch.live, this.#limit));
+    this.#limit -= some.live;
+    if (some.live > 0) this.#context.next(some);
+  }
+
+  #hold(batch: Batch, held: HeldRows): void {
+    const surplus = held.rows + batch.live - this.#skipLast;
+    const fromHeld = Math.max(0, Math.min(surplus, held.rows));
+    const fromBatch = Math.max(0, surplus - fromHeld);
+    if (fromHeld > 0) held.release(fromHeld, (rows) => this.#emit(rows));
+    if (fromBatch > 0) this.#emit(batch.slice(0, fromBatch));
+    if (fromBatch < batch.live) held.add(batch.slice(fromBatch, batch.live));
+  }
+}
