@@ -44,4 +44,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'print the OpenAPI document',
     load: async () => (await import('./openapi.ts')).command,
   },
+  {
+    name: 'template',
+    summary: 'check and explain Templates, print their schema and reference',
+    load: async () => (await import('./template.ts')).command,
+  },
 ];

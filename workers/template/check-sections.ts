@@ -9,6 +9,7 @@ import { compileDatePattern } from '../values/date-pattern.ts';
 import { compileColumnPattern } from './column-pattern.ts';
 import type { Report } from './operation-forms.ts';
 import type { TemplateSections } from './sections.ts';
+import { suggestion } from './suggestion.ts';
 import type { TemplateInput, TemplateOutput } from './template.ts';
 
 export function checkSections(
@@ -81,9 +82,9 @@ function checkCsvOutput({ csv, format }: TemplateOutput, report: Report): void {
   }
   const encoding = outputEncoding(csv.encoding);
   if (encoding === null) {
-    const message = `The output cannot be written in this encoding. Write one of ${outputEncodings.join(', ')}.`;
-    report('/output/csv/encoding', 'BAD_VALUE', message);
-  } else if (csv.bom && !encoding.startsWith('utf')) {
+    const hint = suggestion(csv.encoding, outputEncodings) || ` Known: ${outputEncodings.join(', ')}.`;
+    report('/output/csv/encoding', 'BAD_VALUE', `${JSON.stringify(csv.encoding)} is no encoding of the output.${hint}`);
+  } else if (csv.bom && !encoding.startsWith('utf-')) {
     report('/output/csv/bom', 'BAD_VALUE', `The encoding ${csv.encoding} has no byte order mark. Write bom: false.`);
   }
   if (csv.dateFormat === null) return;

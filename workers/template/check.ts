@@ -7,12 +7,14 @@ import { collectPlaceholders, expandFragments } from './fragments.ts';
 import { stepsOf } from './normalise-operation.ts';
 import type { OperationEntry, Report } from './operation-forms.ts';
 import { operationEntries } from './operation-forms.ts';
+import { pointerSegment } from './pointer.ts';
 import { scanOperations } from './scan.ts';
 import type { OperationTable } from './schema.ts';
 import { schemaMessages } from './schema-messages.ts';
 import type { TemplateSections } from './sections.ts';
 import { templateSectionsOf } from './sections.ts';
 import { PROBLEMS_MAX } from './source-node.ts';
+import { suggestion } from './suggestion.ts';
 import type { FileColumn, IfMissing, Problem, Template } from './template.ts';
 import type { TemplateFormat } from './template-text.ts';
 import { readTemplateText } from './template-text.ts';
@@ -21,6 +23,8 @@ import { SchemaValidator } from './validate.ts';
 export interface CheckOptions {
   /** True for a text that was checked before: the schema pass (the slow one, and the one that loads ajv) is left out. */
   readonly schemaChecked?: boolean;
+  /** Names of the catalog's reference tables; without it nobody looks whether a table exists. */
+  readonly tables?: { has(ref: string): boolean; keys(): Iterable<string> };
 }
 
 export type CheckResult = { readonly template: Template } | { readonly problems: readonly Problem[] };
@@ -58,6 +62,7 @@ function checkRoot(root: unknown, table: OperationTable, options: CheckOptions, 
     const sound = checkSchema(source, entries, broken, report);
     if (!sound) return null;
   }
+  checkTables(source['tables'], options.tables, report);
   return checkMeaning(source, { operations, broken, table }, report);
 }
 
@@ -68,7 +73,10 @@ function fragmentsOf(source: unknown, table: OperationTable, report: Report): Fr
     return new Map();
   }
   return new Map(
-    Object.entries(source).map(([name, list]) => [name, operationEntries(list, `/fragments/${name}`, table, report)]),
+    Object.entries(source).map(([name, list]) => [
+      name,
+      operationEntries(list, `/fragments/${pointerSegment(name)}`, table, report),
+    ]),
   );
 }
 
@@ -108,6 +116,15 @@ function checkSchema(
     report(entry === undefined ? pointer : entry.base + rest, code, message);
   }
   return sound;
+}
+
+function checkTables(source: unknown, known: CheckOptions['tables'], report: Report): void {
+  if (known === undefined || source === undefined) return;
+  for (const [name, { ref }] of Object.entries(source as Readonly<Record<string, { readonly ref: string }>>)) {
+    if (known.has(ref)) continue;
+    const message = `The catalog has no table ${JSON.stringify(ref)}.${suggestion(ref, known.keys())}`;
+    report(`/tables/${pointerSegment(name)}/ref`, 'UNKNOWN_TABLE', message);
+  }
 }
 
 interface MeaningParts {

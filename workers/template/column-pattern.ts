@@ -1,19 +1,38 @@
 // Patterns over names of columns and headers: in column sets, in `match` and in `rename`.
+import { compileRegularExpression } from '../expression/regular-expression.ts';
 
 /** A compiled pattern over names; it searches anywhere in a name unless it is anchored. */
 export interface ColumnPattern {
   test(name: string): boolean;
-  /** Every match replaced; in the replacement `$1` is a group, `$$` a dollar. */
+  /** Every match replaced; in the replacement `$1` and `${name}` are groups, `$0` the whole match, `$$` a dollar. */
   replace(name: string, replacement: string): string;
 }
 
 /** The pattern, or a sentence that says what to write instead. */
 export function compileColumnPattern(source: string): ColumnPattern | { readonly problem: string } {
-  try {
-    const searching = new RegExp(source, 'u');
-    const walking = new RegExp(source, 'gu');
-    return { test: (name) => searching.test(name), replace: (name, replacement) => name.replace(walking, replacement) };
-  } catch {
-    return { problem: 'The regular expression is refused: it is not valid.' };
-  }
+  const expression = compileRegularExpression(source);
+  if ('problem' in expression) return expression;
+  const replace = (name: string, replacement: string): string => {
+    let made = '';
+    let from = 0;
+    for (const { start, end, groups } of expression.all(name)) {
+      made += name.slice(from, start) + filledIn(replacement, groups, expression.groupNames);
+      from = end;
+    }
+    return made + name.slice(from);
+  };
+  return { test: (name) => expression.test(name), replace };
+}
+
+/** A group that took no part, or that the pattern does not have, is nothing. */
+function filledIn(
+  replacement: string,
+  groups: readonly (string | null)[],
+  groupNames: ReadonlyMap<string, number>,
+): string {
+  return replacement.replace(/\$(?:(\$)|(\d)|\{(\w+)\})/g, (_, dollar?: string, digit?: string, name?: string) => {
+    if (dollar !== undefined) return '$';
+    const group = digit !== undefined ? Number(digit) : (groupNames.get(name!) ?? Number(name));
+    return groups[group] ?? '';
+  });
 }

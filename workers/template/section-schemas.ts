@@ -19,7 +19,7 @@ const columnMatch = Type.Union(
     Type.Object({ pattern: Type.String({ minLength: 1, description: 'RE2 pattern over the header.' }) }),
     Type.Object({ position: Type.Integer({ minimum: 1, maximum: 16_384, description: 'Place in the file, from 1.' }) }),
   ],
-  { title: 'a header text, {pattern: "^..."} or {position: 3}' },
+  { title: 'a header text, {pattern} or {position}: "Amount", {pattern: "^Amount"}, {position: 3}' },
 );
 
 const declaredColumn = Type.Object({
@@ -81,7 +81,7 @@ export const defaultsSection = Type.Object({
 const csvOutput = Type.Object({
   delimiter: nullable(character('The character between fields.'), 'null = comma, for tsv a tab.'),
   quoting: Type.Enum(['minimal', 'all', 'text'], { default: 'minimal', description: 'Which fields are quoted.' }),
-  line_ending: Type.Enum(['lf', 'crlf'], { default: 'lf' }),
+  line_ending: Type.Enum(['lf', 'crlf'], { default: 'lf', description: 'Line ends.' }),
   bom: Type.Boolean({ default: false, description: 'A byte order mark at the start.' }),
   encoding: Type.String({ default: 'utf-8', description: 'Such as windows-1252 or utf-16le.' }),
   unmappable: Type.Enum(['fail', 'replace'], { default: 'fail', description: 'Characters that the encoding lacks.' }),
@@ -97,8 +97,11 @@ const csvOutput = Type.Object({
 
 const jsonOutput = Type.Object({
   layout: nullable(Type.Enum(['array', 'ndjson']), 'null = as the format says.'),
-  decimals: Type.Enum(['number', 'string'], { default: 'number' }),
-  nulls: Type.Enum(['include', 'omit'], { default: 'include' }),
+  decimals: Type.Enum(['number', 'string'], {
+    default: 'number',
+    description: 'Exact decimals as numbers or as texts.',
+  }),
+  nulls: Type.Enum(['include', 'omit'], { default: 'include', description: 'Keys whose value is null.' }),
   nest: nullable(
     Type.String({ minLength: 1 }),
     'Separator at which names become nested objects, such as "."; null = flat.',
@@ -106,7 +109,10 @@ const jsonOutput = Type.Object({
 });
 
 export const outputSection = Type.Object({
-  format: Type.Enum(['csv', 'tsv', 'xlsx', 'json', 'ndjson', 'parquet'], { default: 'csv' }),
+  format: Type.Enum(['csv', 'tsv', 'xlsx', 'json', 'ndjson', 'parquet'], {
+    default: 'csv',
+    description: 'Format of the output.',
+  }),
   columns: nullable(columnSet, 'Columns of the output in their order; null = all as they stand.'),
   csv: Type.Optional(csvOutput),
   xlsx: Type.Optional(Type.Object({}, { additionalProperties: true })),
@@ -125,11 +131,13 @@ export const tablesSection = Type.Record(
   }),
 );
 
-const testCells = Type.Array(Type.Record(Type.String(), Type.Unknown()));
+const testCells = Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+  description: 'The rows of the output, as `{column: cell}`.',
+});
 
 export const testsSection = Type.Array(
   Type.Object({
-    name: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String({ description: 'Name of the test.' })),
     input: Type.Object(
       {
         text: Type.Optional(Type.String({ description: 'The file itself.' })),
@@ -146,11 +154,14 @@ export const testsSection = Type.Array(
     expect: Type.Object(
       {
         rows: Type.Optional(testCells),
-        text: Type.Optional(Type.String()),
+        text: Type.Optional(Type.String({ description: 'The output itself.' })),
         file: Type.Optional(Type.String({ description: 'A file beside the Template.' })),
         error: Type.Optional(Type.String({ description: 'The code with which the Run fails.' })),
         report: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the report.' })),
-        match: Type.Enum(['exact', 'subset', 'bytes'], { default: 'exact' }),
+        match: Type.Enum(['exact', 'subset', 'bytes'], {
+          default: 'exact',
+          description: '`subset`: these rows or lines in this order, among others; `bytes`: line ends count too.',
+        }),
       },
       { minProperties: 1 },
     ),

@@ -1,0 +1,127 @@
+// Holds the outcome of a Template's test against what the test expects, and says in lines how they differ.
+import { isDeepStrictEqual } from 'node:util';
+import type { Failure } from '../../workers/failure.ts';
+import type { RunReport } from '../../workers/report.ts';
+import { lineDiff } from './line-diff.ts';
+
+export interface Expectation {
+  readonly rows?: readonly Readonly<Record<string, unknown>>[];
+  readonly text?: string;
+  /** Content of the file that the test names. */
+  readonly file?: Uint8Array;
+  /** Failure code. */
+  readonly error?: string;
+  readonly report?: Readonly<Record<string, unknown>>;
+  readonly match: 'exact' | 'subset' | 'bytes';
+}
+
+export interface TestOutcome {
+  readonly output: Uint8Array | null;
+  readonly failure: Failure | null;
+  readonly report: RunReport;
+}
+
+/**
+ * @param outcome of the Template as it stands
+ * @param rows its rows as JSON (only needed when rows are expected)
+ * @returns what differs; nothing when all is as expected
+ */
+export function differences(expected: Expectation, outcome: TestOutcome, rows: readonly unknown[] | null): string[] {
+  const code = outcome.failure?.code;
+  if (expected.error !== undefined) {
+    const told = code === undefined ? 'the Run succeeded' : `${code}: ${outcome.failure?.message}`;
+    return expected.error === code ? reportDifferences(expected, outcome) : [`expected ${expected.error}, but ${told}`];
+  }
+  if (code !== undefined) return [`the Run failed with ${code}: ${outcome.failure?.message}`];
+  const output = outcome.output ?? new Uint8Array();
+  return [
+    ...(expected.rows === undefined ? [] : rowDifferences(expected.rows, rows ?? [], expected.match)),
+    ...(expected.text === undefined ? [] : contentDifferences(Buffer.from(expected.text), output, expected.match)),
+    ...(expected.file === undefined ? [] : contentDifferences(expected.file, output, expected.match)),
+    ...reportDifferences(expected, outcome),
+  ];
+}
+
+/** `exact` compares texts without regard to CRLF and a last line end; `subset` wants these lines in this order. */
+function contentDifferences(expected: Uint8Array, actual: Uint8Array, match: Expectation['match']): string[] {
+  if (Buffer.compare(expected, actual) === 0) return [];
+  const before = plainText(expected);
+  const after = plainText(actual);
+  if (match === 'bytes') {
+    if (before !== after) return lineDiff(before, after);
+    return [`the texts are equal, but not their bytes (${expected.length} expected, ${actual.length} there)`];
+  }
+  if (before === after) return [];
+  if (match === 'exact') return lineDiff(before, after);
+  const missing = missingInOrder(before.split('\n'), after.split('\n'), (a, b) => a === b);
+  return missing === null ? [] : [`this line is not in the output, or not in this order: ${missing}`];
+}
+
+function plainText(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('utf8').replaceAll('\r\n', '\n').replace(/\n$/, '');
+}
+
+/** `exact`: these rows with these columns; `subset`: these rows in this order, compared by the columns that they name. */
+function rowDifferences(
+  expected: readonly object[],
+  actual: readonly unknown[],
+  match: Expectation['match'],
+): string[] {
+  const wanted = expected.map(comparable);
+  const there = actual.map(comparable);
+  if (match === 'subset') {
+    const holds = (row: Cells, other: Cells) =>
+      Object.keys(row).every((key) => isDeepStrictEqual(row[key], other[key]));
+    const missing = missingInOrder(wanted, there, holds);
+    return missing === null ? [] : [`this row is not in the output, or not in this order: ${JSON.stringify(missing)}`];
+  }
+  const before = wanted.map((row) => rowText(row, Object.keys(row).sort()));
+  const after = there.map((row) => rowText(row, Object.keys(row).sort()));
+  return isDeepStrictEqual(before, after) ? [] : lineDiff(before.join('\n'), after.join('\n'));
+}
+
+type Cells = Record<string, unknown>;
+
+/** A number, a decimal's text and true in a file mean the same as their texts: most cells are text. */
+function comparable(row: unknown): Cells {
+  const cells: Cells = Object.create(null);
+  for (const [name, value] of Object.entries(row as object)) {
+    cells[name] = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  }
+  return cells;
+}
+
+function rowText(row: Cells, names: readonly string[]): string {
+  return `{${names.map((name) => `${JSON.stringify(name)}: ${JSON.stringify(row[name])}`).join(', ')}}`;
+}
+
+/** The first wanted item that is not found behind the one before it, or null. */
+function missingInOrder<T>(
+  wanted: readonly T[],
+  there: readonly T[],
+  holds: (wanted: T, there: T) => boolean,
+): T | null {
+  let from = 0;
+  for (const item of wanted) {
+    const at = there.findIndex((other, index) => index >= from && holds(item, other));
+    if (at < 0) return item;
+    from = at + 1;
+  }
+  return null;
+}
+
+/** Only the fields that the test names. */
+function reportDifferences({ report }: Expectation, outcome: TestOutcome): string[] {
+  return report === undefined ? [] : subsetDifferences(report, outcome.report, 'report');
+}
+
+function subsetDifferences(expected: unknown, actual: unknown, path: string): string[] {
+  if (typeof expected !== 'object' || expected === null) {
+    if (expected === actual) return [];
+    return [`${path}: expected ${JSON.stringify(expected)}, is ${JSON.stringify(actual) ?? 'not there'}`];
+  }
+  if (typeof actual !== 'object' || actual === null) return [`${path} is not there`];
+  return Object.entries(expected).flatMap(([key, part]) =>
+    subsetDifferences(part, (actual as Readonly<Record<string, unknown>>)[key], `${path}.${key}`),
+  );
+}

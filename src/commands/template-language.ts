@@ -1,0 +1,22 @@
+// `template schema` and `template docs`: the language itself, printed from the definitions that the checker uses.
+import { operationTable } from '../../workers/operations/index.ts';
+import { templateReference } from '../../workers/template/reference.ts';
+import { publishedSchema } from '../../workers/template/schema.ts';
+import { type CommandIo, EXIT_OK, UsageError } from './command.ts';
+import { parseFlags } from './flags.ts';
+
+export async function printSchema(args: readonly string[], io: CommandIo): Promise<number> {
+  takesNothing(args);
+  io.stdout.write(`${JSON.stringify(publishedSchema(operationTable), null, 2)}\n`);
+  return EXIT_OK;
+}
+
+export async function printReference(args: readonly string[], io: CommandIo): Promise<number> {
+  takesNothing(args);
+  io.stdout.write(templateReference());
+  return EXIT_OK;
+}
+
+function takesNothing(args: readonly string[]): void {
+  if (parseFlags(args, {}).positionals.length > 0) throw new UsageError('This takes no arguments.');
+}

@@ -1,0 +1,34 @@
+// `template`: checks and explains Template files; prints the language's schema and reference.
+import { suggestion } from '../../workers/template/suggestion.ts';
+import { type Command, type CommandIo, UsageError } from './command.ts';
+import { checkFiles } from './template-check.ts';
+import { explainFile } from './template-explain.ts';
+import { printReference, printSchema } from './template-language.ts';
+
+const ACTIONS: Readonly<Record<string, (args: readonly string[], io: CommandIo) => Promise<number>>> = {
+  check: checkFiles,
+  explain: explainFile,
+  schema: printSchema,
+  docs: printReference,
+};
+
+export const command: Command = {
+  name: 'template',
+  usage: `template-run template check FILE...     what is wrong with Templates, and what to write instead
+template-run template explain FILE      required columns, columns and types at each step, memory
+template-run template schema            the JSON Schema of Templates (draft 2020-12)
+template-run template docs              the reference of Templates as Markdown
+
+  --json   check and explain: JSON instead of text
+
+Exit status: 0 all is well, 1 a problem, 2 usage.`,
+  async run(args, io) {
+    const [name = '', ...rest] = args;
+    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+    if (action === undefined) {
+      const names = Object.keys(ACTIONS);
+      throw new UsageError(`Write ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.${suggestion(name, names)}`);
+    }
+    return await action(rest, io);
+  },
+};

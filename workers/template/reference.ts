@@ -1,0 +1,149 @@
+// Writes the reference of the Template language as Markdown, from the same definitions that validate Templates.
+import { baseParameters, cellParameters } from '../operations/base-parameters.ts';
+import { operationTable } from '../operations/index.ts';
+import type { OperationDefinition, OperationExample } from '../operations/operation.ts';
+import { MEMORY_CLASSES } from './explain.ts';
+import type { OperationTable } from './schema.ts';
+import { templateSections } from './schema.ts';
+import { commentParameters, languageOperations, useParameters } from './structure-operations.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+export function templateReference(table: OperationTable = operationTable): string {
+  const missing = languageOperations.filter((name) => !table.has(name));
+  const later = missing.length === 0 ? [] : [`Not available in this version: ${missing.map(code).join(', ')}.`, ''];
+  return [
+    '# Reference of Templates',
+    '',
+    'A Template is a JSON or YAML file. Unknown keys, operations and parameters are errors.',
+    '',
+    '## Sections',
+    '',
+    ...sections(),
+    '## Operations',
+    '',
+    'An operation is written as `{op: name, ...parameters}`, or in short as `{name: {...parameters}}`.',
+    '',
+    'All operations have these parameters:',
+    '',
+    ...parameterTable(baseParameters, []),
+    'Operations on cells also have:',
+    '',
+    ...parameterTable(cellParameters, []),
+    ...later,
+    ...[...table.values()].flatMap(operation),
+    ...structure('use', 'The operations of a fragment, in this place.', useParameters),
+    ...structure('comment', 'A remark; does nothing.', commentParameters),
+  ].join('\n');
+}
+
+function sections(): string[] {
+  const { properties, required = [] } = templateSections as unknown as {
+    properties: Record<string, Schema>;
+    required?: string[];
+  };
+  const rows: Record<string, Schema> = {};
+  for (const [name, schema] of Object.entries(properties)) flatten(name, schema, rows);
+  rows['fragments'] = { type: 'object', description: 'Lists of operations by name, for `use`.' };
+  rows['operations'] = { type: 'array', description: 'What is done, in this order.' };
+  return parameterTable(rows, required);
+}
+
+/** `input.csv.delimiter` and the like, one row each. */
+function flatten(path: string, schema: Schema, rows: Record<string, Schema>): void {
+  const item = schema['items'] as Schema | undefined;
+  const inner = (schema['properties'] ?? item?.['properties']) as Record<string, Schema> | undefined;
+  if (inner === undefined || schema['description'] !== undefined) rows[path] = schema;
+  const mark = schema['items'] === undefined ? '' : '[]';
+  for (const [name, part] of Object.entries(inner ?? {})) flatten(`${path}${mark}.${name}`, part, rows);
+}
+
+function operation(definition: OperationDefinition): string[] {
+  const {
+    properties = {},
+    required = [],
+    oneOf,
+  } = definition.parameters as unknown as {
+    properties?: Record<string, Schema>;
+    required?: string[];
+    oneOf?: { required?: string[] }[];
+  };
+  const groups = oneOf?.map((group) => (group.required ?? []).map(code).join(' with '));
+  const { memory } = definition;
+  const memoryClass =
+    typeof memory === 'function' ? 'depends on its parameters' : `${memory}, ${MEMORY_CLASSES[memory]}`;
+  const cells = definition.cells ? ' Works on cells: `where` is known.' : '';
+  return [
+    `### ${definition.name}`,
+    '',
+    `${definition.summary} Memory: ${memoryClass}.${cells}`,
+    '',
+    ...parameterTable(properties, required),
+    ...(groups === undefined ? [] : [`Exactly one of: ${groups.join('; ')}.`, '']),
+    ...definition.examples.flatMap(example),
+  ];
+}
+
+function structure(name: string, summary: string, parameters: object): string[] {
+  const { properties, required = [] } = parameters as { properties: Record<string, Schema>; required?: string[] };
+  return [`### ${name}`, '', summary, '', ...parameterTable(properties, required)];
+}
+
+function parameterTable(properties: Readonly<Record<string, unknown>>, required: readonly string[]): string[] {
+  const rows = Object.entries(properties).map(([name, property]) => {
+    const schema = property as Schema;
+    const isNeeded = required.includes(name) && schema['default'] === undefined;
+    const fallback =
+      schema['default'] === undefined ? (isNeeded ? 'required' : '') : code(JSON.stringify(schema['default']));
+    return `| ${code(name)} | ${cell(typeText(schema))} | ${cell(fallback)} | ${cell(String(schema['description'] ?? ''))} |`;
+  });
+  if (rows.length === 0) return [];
+  return ['| Parameter | Type | Default | Meaning |', '|---|---|---|---|', ...rows, ''];
+}
+
+const TYPE_TEXTS: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'true or false',
+  array: 'list',
+  object: 'mapping',
+  null: 'null',
+};
+
+function typeText(schema: Schema): string {
+  if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => code(String(value))).join(', ');
+  if ('const' in schema) return code(String(schema['const']));
+  if (typeof schema['title'] === 'string') return schema['title'].split(':')[0]!;
+  const alternatives = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
+  if (alternatives !== undefined && schema['type'] === undefined) {
+    return [...new Set(alternatives.map(typeText))].join(' or ');
+  }
+  const items = schema['items'];
+  if (schema['type'] === 'array' && typeof items === 'object' && !Array.isArray(items)) {
+    return `list of ${typeText(items as Schema)}`;
+  }
+  const properties = schema['properties'] as object | undefined;
+  if (properties !== undefined) return code(`{${Object.keys(properties).join(', ')}}`);
+  return TYPE_TEXTS[String(schema['type'])] ?? 'any';
+}
+
+function example({ title, operation: written, input, output }: OperationExample): string[] {
+  const grid = ({ columns, rows }: OperationExample['input']): string[] => [
+    `| ${columns.map(cell).join(' | ')} |`,
+    `|${'---|'.repeat(columns.length)}`,
+    ...rows.map((row) => `| ${row.map((value) => cell(value ?? '*null*')).join(' | ')} |`),
+    '',
+  ];
+  const text = JSON.stringify(written);
+  return [`Example: ${title}.`, '', '```json', text, '```', '', ...grid(input), 'gives', '', ...grid(output)];
+}
+
+function code(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
+}
+
+/** A cell of a Markdown table. */
+function cell(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('\t', '\\t').replace(/\r?\n/g, ' ');
+}
