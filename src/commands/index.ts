@@ -15,6 +15,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./serve.ts')).command,
   },
   {
+    name: 'run',
+    summary: 'apply a Template file to local files, without a server',
+    load: async () => (await import('./run.ts')).command,
+  },
+  {
     name: 'inspect',
     summary: 'tell how a file is read: type, encoding, delimiter, header, rows',
     load: async () => (await import('./inspect.ts')).command,

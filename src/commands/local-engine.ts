@@ -1,0 +1,97 @@
+// The engine for local files: threads, a budget and a temporary folder, as the service has them, for one command.
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { extname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import type { RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
+import { MemoryBudget } from '../admission/memory-budget.ts';
+import { type TaskEnd, ThreadPool } from '../pool.ts';
+import type { LocalTemplate } from './local-template.ts';
+import type { LocalResult } from './run-summary.ts';
+
+/** An output up to this size stays in memory on its way to the caller. */
+const OUTPUT_MEMORY_BYTES_MAX = 1024 * 1024;
+
+/** No file system holds more; a local run has no plan and so no ceilings but the machine's. */
+const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
+
+export interface LocalEngineSettings {
+  readonly workers: number;
+  readonly memoryBudgetBytes: number;
+  readonly template: LocalTemplate;
+  readonly tables: Readonly<Record<string, TaskTable>>;
+  readonly overrides: TaskOverrides;
+}
+
+export class LocalEngine {
+  readonly #settings: LocalEngineSettings;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'template-run-'));
+  readonly #budget: MemoryBudget;
+  readonly #pool: ThreadPool;
+  readonly #startedAt = new Date().toISOString();
+  readonly #outputs = new Map<string, string>();
+
+  constructor(settings: LocalEngineSettings) {
+    this.#settings = settings;
+    this.#budget = new MemoryBudget(settings.memoryBudgetBytes, settings.workers);
+    this.#pool = new ThreadPool({
+      threads: settings.workers,
+      budget: this.#budget.buffer,
+      onThreadLost: (thread) => this.#budget.forgetThread(thread),
+    });
+  }
+
+  /** @param input a path, or "-" for standard input. Throws a system error when it cannot be read. */
+  async run(input: string): Promise<LocalResult> {
+    const start = performance.now();
+    const task = this.#pool.nextTask();
+    const outputPath = join(this.#folder, `${task}.output`);
+    this.#outputs.set(input, outputPath);
+    const path = input === '-' ? await this.#spoolInput(task) : resolve(input);
+    const { size } = statSync(path);
+    const end = await new Promise<TaskEnd>((ended) => {
+      this.#pool.run(this.#task(task, path, outputPath), ended).grown(size, true);
+    });
+    if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
+    if (end.kind !== 'done') throw new Error('the thread of the Run was lost');
+    return { input, outcome: end.outcome, outputPath, milliseconds: performance.now() - start };
+  }
+
+  /** Removes what is left of an input's output. */
+  discard(input: string): void {
+    const path = this.#outputs.get(input);
+    if (path !== undefined) rmSync(path, { force: true });
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #task(task: number, path: string, outputPath: string): RunTask {
+    const { template, overrides, tables } = this.#settings;
+    return {
+      task,
+      template,
+      source: { kind: 'file', path },
+      ending: extname(path).slice(1).toLowerCase(),
+      overrides,
+      limits: NO_LIMITS,
+      output: { path: outputPath, memoryBytesMax: OUTPUT_MEMORY_BYTES_MAX },
+      spillDirectory: join(this.#folder, `${task}.spill`),
+      tables,
+      secretsDirectory: null,
+      startedAt: this.#startedAt,
+      reservationBytes: RUN_RESERVATION_BYTES,
+    };
+  }
+
+  async #spoolInput(task: number): Promise<string> {
+    const path = join(this.#folder, `${task}.input`);
+    const file = await open(path, 'wx', 0o600);
+    await pipeline(process.stdin, file.createWriteStream());
+    return path;
+  }
+}

@@ -1,0 +1,53 @@
+// What `run` says of each file on standard error: counts by operation and code, never a value.
+import type { RunOutcome } from '../../workers/messages.ts';
+import type { CodeCounts } from '../../workers/report.ts';
+
+export interface LocalResult {
+  readonly input: string;
+  readonly outcome: RunOutcome;
+  /** Where the output is when it is not in `outcome.output.bytes`. */
+  readonly outputPath: string;
+  readonly milliseconds: number;
+}
+
+/** One JSON line, or a few lines to read. */
+export function summaryOf(result: LocalResult, json: boolean): string {
+  const { input, outcome, milliseconds } = result;
+  const { report, rowsWritten, truncated, failure } = outcome;
+  if (json) {
+    const status = failure === null ? 'succeeded' : 'failed';
+    const error = failure && { code: failure.code, message: failure.message };
+    return JSON.stringify({
+      file: input,
+      status,
+      rows_written: rowsWritten,
+      truncated,
+      milliseconds: Math.round(milliseconds),
+      error,
+      report,
+    });
+  }
+  if (failure !== null) return `${input}: failed after ${report.rows_read} rows`;
+  const head = `${input}: ${report.rows_read} rows read, ${rowsWritten} written in ${Math.round(milliseconds)} ms`;
+  return [
+    head + (truncated ? ', cut at the cap' : ''),
+    ...codeLines('input', report.input.errors),
+    ...operationLines(result),
+  ].join('\n');
+}
+
+function operationLines({ outcome }: LocalResult): string[] {
+  return outcome.report.operations.flatMap(({ operation, id, rows_in, rows_out, cells_changed, errors }, index) => {
+    const parts = [];
+    if (rows_in !== rows_out) parts.push(`${rows_in} rows in, ${rows_out} out`);
+    if (cells_changed > 0) parts.push(`${cells_changed} cells changed`);
+    const name = `${index + 1} ${operation}${id === null ? '' : ` (${id})`}`;
+    return [...(parts.length > 0 ? [`  ${name}: ${parts.join(', ')}`] : []), ...codeLines(name, errors)];
+  });
+}
+
+function codeLines(place: string, counts: CodeCounts): string[] {
+  return Object.entries(counts).map(
+    ([code, { count, rows }]) => `  ${place}: ${code} ${count} times, first in rows ${rows.join(' ')}`,
+  );
+}

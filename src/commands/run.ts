@@ -1,0 +1,105 @@
+// `template-run run`: applies a Template file to local files with the engine's own threads, without a server.
+import { availableParallelism } from 'node:os';
+import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
+import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
+import { parseBytes } from '../config.ts';
+import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
+import { parseFlags } from './flags.ts';
+import { LocalEngine } from './local-engine.ts';
+import { type LocalOutput, localOutputs } from './local-outputs.ts';
+import { readLocalTables, readLocalTemplate } from './local-template.ts';
+import { type LocalResult, summaryOf } from './run-summary.ts';
+
+export const command: Command = {
+  name: 'run',
+  usage: `template-run run TEMPLATE INPUT... [-o FILE or DIR]
+
+Applies the Template file (JSON or YAML) to each input (CSV, also gzip-compressed). The output goes to standard output,
+or with -o to a file, or into a folder (one file for each input). Progress and summary are on standard error, failures
+as CODE: message.
+
+  -o, --output PATH    file, or folder when it is one, ends in / or there are several inputs
+  --tables DIR         reference tables, NAME.csv
+  --delimiter C        field delimiter, instead of the detected one
+  --header-row N       0-based record of the header, instead of the detected one
+  --workers N          threads (number of cores)
+  --memory-budget SIZE such as 256MiB (60 % of what the process may use)
+  --json               the summary as one JSON line for each input
+
+Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
+  run: runFiles,
+};
+
+const FLAGS = {
+  output: { kind: 'value', short: 'o' },
+  tables: { kind: 'value' },
+  delimiter: { kind: 'value' },
+  'header-row': { kind: 'value' },
+  workers: { kind: 'value' },
+  'memory-budget': { kind: 'value' },
+  json: { kind: 'switch' },
+} as const;
+
+async function runFiles(args: readonly string[], io: CommandIo): Promise<number> {
+  const { values, switches, positionals } = parseFlags(args, FLAGS);
+  const [templatePath, ...inputs] = positionals;
+  if (templatePath === undefined || inputs.length === 0)
+    throw new UsageError('Write a Template file and an input file.');
+  const outputs = localOutputs(inputs, values.get('output') ?? null, io.stdout);
+  const template = readLocalTemplate(templatePath, io.stderr);
+  if (template === null) return EXIT_FAILED;
+  const engine = new LocalEngine({
+    workers: Math.min(inputs.length, count(values, 'workers') ?? availableParallelism()),
+    memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
+    template,
+    tables: readLocalTables(values.get('tables') ?? null),
+    overrides: { delimiter: values.get('delimiter') ?? null, headerRow: count(values, 'header-row') },
+  });
+  const interrupted = (): void => void engine.close().then(() => process.exit(INTERRUPTED_STATUS));
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  try {
+    const results = await Promise.all(outputs.map((output) => runFile(engine, output, switches.has('json'), io)));
+    return results.every(Boolean) ? EXIT_OK : EXIT_FAILED;
+  } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    await engine.close();
+  }
+}
+
+/** 128 and the number of SIGINT, as shells have it. */
+const INTERRUPTED_STATUS = 130;
+
+async function runFile(engine: LocalEngine, output: LocalOutput, json: boolean, io: CommandIo): Promise<boolean> {
+  let result: LocalResult;
+  try {
+    result = await engine.run(output.input);
+    if (result.outcome.failure === null) await output.keep(result);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    io.stderr.write(`template-run run: ${(error as Error).message}\n`);
+    return false;
+  } finally {
+    engine.discard(output.input);
+  }
+  const { failure } = result.outcome;
+  if (failure !== null) io.stderr.write(`${failure.code}: ${failure.message}\n`);
+  io.stderr.write(`${summaryOf(result, json)}\n`);
+  return failure === null;
+}
+
+function count(values: ReadonlyMap<string, string>, flag: string): number | null {
+  const text = values.get(flag);
+  if (text === undefined) return null;
+  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`--${flag} takes a whole number.`);
+  if (flag === 'workers' && Number(text) === 0) throw new UsageError('--workers takes a number of at least 1.');
+  return Number(text);
+}
+
+function memoryBudget(text: string | undefined): number {
+  if (text === undefined) return Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes());
+  const bytes = parseBytes(text);
+  if (bytes === null || bytes < MEMORY_BUDGET_BYTES_MIN || bytes > MEMORY_BUDGET_BYTES_MAX) {
+    throw new UsageError(`--memory-budget takes a size of at least ${MEMORY_BUDGET_BYTES_MIN} bytes, such as 256MiB.`);
+  }
+  return bytes;
+}
