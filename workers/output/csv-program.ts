@@ -31,8 +31,8 @@ export interface CsvColumnRules {
 }
 
 export type CsvStep =
-  | { readonly kind: 'run'; readonly first: number; readonly last: number }
-  | { readonly kind: 'field'; readonly field: number }
+  /** Neighbouring raw fields: 'run' as one range where it can, 'fields' each by itself. */
+  | { readonly kind: 'run' | 'fields'; readonly first: number; readonly last: number }
   | { readonly kind: 'views'; readonly at: number; readonly guard: boolean }
   | {
       readonly kind: 'integer' | 'decimal' | 'date' | 'datetime' | 'boolean';
@@ -46,7 +46,7 @@ export interface PlacedStep {
   readonly step: CsvStep;
 }
 
-const KINDS = ['run', 'field', 'views', 'integer', 'decimal', 'date', 'datetime', 'boolean'];
+const KINDS = ['run', 'fields', 'views', 'integer', 'decimal', 'date', 'datetime', 'boolean'];
 const HEAD_BYTES = 128;
 const STEP_BYTES = 64;
 const CLASSES_BYTES = 256;
@@ -110,8 +110,8 @@ export class CsvProgram {
       const rules = this.#rules.columns[column]!;
       const texts = this.#texts[column]!;
       u32[word] = KINDS.indexOf(step.kind);
-      u32[word + 1] = step.kind === 'run' ? step.first : step.kind === 'field' ? step.field : step.at;
-      u32[word + 2] = step.kind === 'run' ? step.last : 'meta' in step ? step.meta : 0;
+      u32[word + 1] = 'first' in step ? step.first : step.at;
+      u32[word + 2] = 'last' in step ? step.last : 'meta' in step ? step.meta : 0;
       u32[word + 3] = this.#flags(step, rules);
       u32[word + 4] = texts.null;
       u32[word + 5] = rules.null.length;
@@ -134,7 +134,7 @@ export class CsvProgram {
   }
 
   #flags(step: CsvStep, rules: CsvColumnRules): number {
-    const guard = step.kind === 'run' || step.kind === 'field' || (step.kind === 'views' && step.guard);
+    const guard = 'first' in step || (step.kind === 'views' && step.guard);
     const scan = 'meta' in step && typedNeedsScan(this.#rules);
     return (
       (guard ? FLAG_GUARD : 0) |

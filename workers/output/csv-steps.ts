@@ -8,16 +8,16 @@ import { needsText, type TypedFormat, typedViews } from './typed-text.ts';
 const QUOTE = 0x22;
 
 export function csvSteps(batch: Batch, schema: Schema, rules: CsvRules, format: TypedFormat): PlacedStep[] {
-  const raw = rawUse(batch.raw, rules);
+  const use = rawUse(batch.raw, rules);
+  // Raw columns are text, and what quotes one column of text quotes all of them.
+  const raw = use === 'runs' && rules.columns.some(({ quote }) => quote) ? 'fields' : use;
   const steps: PlacedStep[] = [];
   for (let column = 0; column < schema.length; column++) {
-    const step = stepOf(batch, column, raw !== 'views', format);
+    const step = stepOf(batch, column, raw, format);
     const last = steps.at(-1);
-    const mayRun = raw === 'runs' && step.kind === 'field' && !rules.columns[column]!.quote;
-    if (!mayRun) steps.push({ column, step });
-    else if (last?.step.kind === 'run' && last.step.last + 1 === step.field) {
-      steps[steps.length - 1] = { column: last.column, step: { ...last.step, last: step.field } };
-    } else steps.push({ column, step: { kind: 'run', first: step.field, last: step.field } });
+    if (last !== undefined && 'first' in step && 'first' in last.step && last.step.last + 1 === step.first) {
+      steps[steps.length - 1] = { column: last.column, step: { ...step, first: last.step.first } };
+    } else steps.push({ column, step });
   }
   return steps;
 }
@@ -26,7 +26,7 @@ export function csvSteps(batch: Batch, schema: Schema, rules: CsvRules, format: 
  * 'runs': an unquoted field leaves as it came unless its first byte says otherwise. 'fields': each is looked at in full.
  * 'views': the kernels cannot tell a field's content.
  */
-export function rawUse(raw: RawTable | null, rules: RawRules): 'runs' | 'fields' | 'views' {
+export function rawUse(raw: RawTable | null, rules: RawRules): RawUse {
   if (raw === null || !raw.plain || (raw.quote !== QUOTE && raw.quote !== 0)) return 'views';
   // Null values are compared before quotes are undoubled.
   if (raw.quote === QUOTE && rules.nullValues.some((text) => text.includes(QUOTE))) return 'views';
@@ -34,16 +34,19 @@ export function rawUse(raw: RawTable | null, rules: RawRules): 'runs' | 'fields'
   return same && raw.quote === QUOTE ? 'runs' : 'fields';
 }
 
+export type RawUse = 'runs' | 'fields' | 'views';
+
 export interface RawRules {
   readonly nullValues: readonly Uint8Array[];
   /** Delimiter of the output, null when it has none. */
   readonly delimiter: Uint8Array | null;
 }
 
-function stepOf(batch: Batch, index: number, raw: boolean, format: TypedFormat): CsvStep {
+function stepOf(batch: Batch, index: number, raw: RawUse, format: TypedFormat): CsvStep {
   const column = batch.columns[index]!;
   if (column.kind === 'raw') {
-    return raw ? { kind: 'field', field: column.field } : { kind: 'views', at: batch.views(index), guard: true };
+    if (raw === 'views') return { kind: 'views', at: batch.views(index), guard: true };
+    return { kind: raw === 'runs' ? 'run' : 'fields', first: column.field, last: column.field };
   }
   if (column.kind === 'views') return { kind: 'views', at: column.at, guard: true };
   if (column.type === 'number' || needsText(column, format)) {

@@ -108,7 +108,7 @@ class CsvWriter implements RowWriter, RowEmitter {
     const batch = this.#batch!;
     const row = batch.physicalRow(position);
     for (const { column, step } of this.#steps) {
-      const fields = step.kind === 'run' ? step.last - step.first + 1 : 1;
+      const fields = 'first' in step ? step.last - step.first + 1 : 1;
       for (let index = 0; index < fields; index++) {
         const rules = this.#rules.columns[column + index]!;
         yield { column: column + index, ...this.#cell(batch, column + index, step, index, row, rules) };
@@ -117,7 +117,7 @@ class CsvWriter implements RowWriter, RowEmitter {
   }
 
   #cell(batch: Batch, column: number, step: CsvStep, index: number, row: number, rules: CsvColumnRules) {
-    const source = step.kind === 'run' ? ({ kind: 'field', field: step.first + index } as const) : step;
+    const source = 'first' in step ? ({ kind: 'field', field: step.first + index } as const) : step;
     const content = cellContent(batch, column, source, row, this.#format, this.#rules);
     if (content === null) return { bytes: rules.null, guarded: false };
     const guard = 'meta' in step || (step.kind === 'views' && !step.guard) ? 'off' : this.#rules.guard;

@@ -80,7 +80,7 @@ export function bare(program: usize, start: usize, end: usize, guarded: bool, ou
   return target + (end - start);
 }
 
-function quoted(start: usize, end: usize, guarded: bool, doubled: bool, out: usize): usize {
+export function quoted(start: usize, end: usize, guarded: bool, doubled: bool, out: usize): usize {
   store<u8>(out++, <u8>QUOTE);
   if (guarded) store<u8>(out++, 0x27);
   if (doubled) out = copyOver(out, start, end);

@@ -29,6 +29,7 @@ import {
   OUT_NEXT,
   QUOTE,
   RAW_AT,
+  RAW_QUOTE,
   RAW_STRIDE_BYTES,
   RUN_CLASSES,
   SECOND,
@@ -39,7 +40,7 @@ import {
   TRUE_AT,
   TRUE_LENGTH,
 } from './emit-layout';
-import { bare, empty, field, holdsSpecial, isFormula, isNull, putNull, text } from './csv-text';
+import { bare, empty, field, holdsSpecial, isFormula, isNull, putNull, quoted, text } from './csv-text';
 import { copyOver } from './emit-copy';
 import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';
 
@@ -69,8 +70,10 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
     let step = steps;
     for (; step < stepsEnd; step += STEP_BYTES) {
       const kind = load<u32>(step, KIND);
-      const next =
-        kind == KIND_RUN ? run(program, step, row, at, limit) : cell(program, step, kind, row, physical, at, limit);
+      let next: usize;
+      if (kind == KIND_RUN) next = run(program, step, row, at, limit);
+      else if (kind == KIND_FIELD) next = fields(program, step, row, at, limit);
+      else next = cell(program, step, kind, physical, at, limit);
       if (next == 0) break;
       store<u32>(next, delimiter);
       at = next + delimiterLength;
@@ -146,15 +149,36 @@ function unquoted(program: usize, step: usize, start: usize, end: usize, out: us
   return bare(program, start, end, false, out);
 }
 
-/** One cell by itself. 0 = no room. */
-function cell(program: usize, step: usize, kind: u32, row: usize, physical: usize, out: usize, limit: usize): usize {
-  if (kind == KIND_FIELD) {
-    const entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
+/** Neighbouring raw fields, each looked at in full: the output's delimiter or quoting is another. 0 = no room. */
+function fields(program: usize, step: usize, row: usize, out: usize, limit: usize): usize {
+  let entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
+  const lastEntry = row + ((<usize>load<u32>(step, SECOND)) << 2);
+  const bytes = <usize>load<u32>(lastEntry, 4) - <usize>load<u32>(entry);
+  const cells = ((lastEntry - entry) >> 2) + 1;
+  if (out + bytes * 2 + cells * (<usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES) > limit) return 0;
+  const classes = <usize>load<u32>(program, CELL_CLASSES);
+  const quote = load<u32>(program, RAW_QUOTE);
+  const forced = (load<u32>(step, FLAGS) & FLAG_QUOTE) != 0;
+  const delimiter = load<u32>(program, DELIMITER);
+  const delimiterLength = <usize>load<u32>(program, DELIMITER_LENGTH);
+  for (; entry <= lastEntry; entry += 4) {
     const start = <usize>load<u32>(entry) + 1;
     const end = <usize>load<u32>(entry, 4);
-    if (out + (end - start) * 2 + <usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES > limit) return 0;
-    return field(program, step, start, end, out);
+    const first = <u32>load<u8>(start);
+    if (forced || first == quote || start >= end || load<u8>(classes + <usize>first) != 0) {
+      out = field(program, step, start, end, out);
+    } else {
+      const next = bare(program, start, end, false, out);
+      out = next != 0 ? next : quoted(start, end, false, false, out);
+    }
+    store<u32>(out, delimiter);
+    out += delimiterLength;
   }
+  return out - delimiterLength;
+}
+
+/** One cell by itself. 0 = no room. */
+function cell(program: usize, step: usize, kind: u32, physical: usize, out: usize, limit: usize): usize {
   if (kind == KIND_VIEWS) {
     const view = <usize>load<u32>(step, SOURCE) + (physical << 3);
     const start = <usize>load<u32>(view);
