@@ -28,9 +28,12 @@ export const PLAN_DEFAULTS = {
 export const INFLATED_RATIO = 20;
 export const INFLATED_BYTES_MAX_DEFAULT = 20 * GIBIBYTE;
 
-/** Rates are counted in thousandths of a second times requests: these keep every sum exact. */
-const RATE_REQUESTS_MAX = 1_000_000;
-const RATE_WINDOW_SECONDS_MAX = 86_400;
+/** More requests than a node could answer in a second, and a year: what lies beyond is a mistake. */
+const RATE_REQUESTS_MAX = 1_000_000_000;
+const RATE_WINDOW_SECONDS_MAX = 366 * 86_400;
+
+/** Requests times seconds: buckets count in thousandths of these, which must stay whole numbers below 2^53. */
+const RATE_CAPACITY_MAX = 4_000_000_000_000;
 
 const PLAN_FIELDS = [
   'name',
@@ -72,8 +75,8 @@ function readPlan(id: string, fields: FieldReader): Plan {
     id,
     uploadBytesMax,
     inflatedBytesMax: fields.limit('inflated_bytes_max', 1, max, derived),
-    rowsMax: fields.limit('rows_max', 1, max, PLAN_DEFAULTS.rowsMax),
-    outputRowsMax: fields.limit('output_rows_max', 1, max, PLAN_DEFAULTS.outputRowsMax),
+    rowsMax: fields.limit('rows_max', 0, max, PLAN_DEFAULTS.rowsMax),
+    outputRowsMax: fields.limit('output_rows_max', 0, max, PLAN_DEFAULTS.outputRowsMax),
     outputBytesMax: fields.limit('output_bytes_max', 1, max, derived),
     runsInFlightMax: fields.limit('runs_in_flight_max', 0, max, PLAN_DEFAULTS.runsInFlightMax),
     runsPerPeriod: fields.limit('runs_per_period', 0, max, PLAN_DEFAULTS.runsPerPeriod),
@@ -103,5 +106,7 @@ function readRateLimit(fields: FieldReader): RateLimit | null {
   }
   const requests = fields.limit('requests', 1, RATE_REQUESTS_MAX, null);
   const windowSeconds = fields.limit('window_seconds', 1, RATE_WINDOW_SECONDS_MAX, null);
-  return requests === null || windowSeconds === null ? null : { requests, windowSeconds };
+  if (requests === null || windowSeconds === null) return null;
+  if (requests * windowSeconds <= RATE_CAPACITY_MAX) return { requests, windowSeconds };
+  return fields.problem('requests', 'are too many for so long a window: write a shorter one, or null for no limit.');
 }
