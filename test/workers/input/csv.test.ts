@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { openCsvReader } from '../../../workers/input/csv/csv-reader.ts';
+import { openPlainReader } from '../../../workers/input/csv/plain-reader.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
 import { referenceRows } from './csv-reference.ts';
 import { type ReadSettings, readRows } from './read-rows.ts';
@@ -55,6 +56,29 @@ test('every window, chunk and batch gives what the plain reference gives', async
     deepStrictEqual(comparable(got, given.batches), comparable(referenceRows(bytes, given), given.batches));
   });
   await t.resolves(fc.assert(property, { numRuns: 3_000 }));
+});
+
+test('the plain lane gives the same', async (t) => {
+  const property = fc.asyncProperty(fc.oneof(sound, spoiled), settings, async (bytes, given) => {
+    const got = await readRows(openPlainReader, kernel, bytes, given);
+    deepStrictEqual(comparable(got, given.batches), comparable(referenceRows(bytes, given), given.batches));
+  });
+  await t.resolves(fc.assert(property, { numRuns: 2_000 }));
+});
+
+test('long delimiters and quotes: the plain lane gives what the fast lane gives for short ones', async (t) => {
+  const property = fc.asyncProperty(fc.oneof(sound, spoiled), settings, async (bytes, given) => {
+    const dialect = { delimiter: ',', quote: "'", headerRow: given.dialect?.headerRow ?? null };
+    const long = { delimiter: '¦', quote: '“', headerRow: dialect.headerRow };
+    const nullValues = given.nullValues?.filter((value) => !/["']/.test(value)) ?? [];
+    const short = bytes.toString().replaceAll('"', "'");
+    const text = short.replaceAll(',', '¦').replaceAll("'", '“');
+    const want = await readRows(openCsvReader, kernel, Buffer.from(short), { ...given, nullValues, dialect });
+    const got = await readRows(openPlainReader, kernel, Buffer.from(text), { ...given, nullValues, dialect: long });
+    const shorten = (cell: string | null): string | null => cell?.replaceAll('¦', ',').replaceAll('“', "'") ?? null;
+    deepStrictEqual({ ...got, headers: got.headers.map(shorten), rows: got.rows.map((row) => row.map(shorten)) }, want);
+  });
+  await t.resolves(fc.assert(property, { numRuns: 1_000 }));
 });
 
 test('long texts: several stretches of structurals, windows of the real size', async (t) => {

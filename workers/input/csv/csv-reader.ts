@@ -8,6 +8,7 @@ import { type CsvHeader, readHeader } from './header.ts';
 import { malformed } from './malformed.ts';
 import { Materialiser } from './materialiser.ts';
 import { placeNullTexts } from './null-texts.ts';
+import { leadingRecords } from './record.ts';
 import { RecordFeed } from './record-feed.ts';
 import { RowTable } from './row-table.ts';
 import { StructuralIndex } from './structural-index.ts';
@@ -29,7 +30,11 @@ export async function openCsvReader(parts: CsvReaderParts): Promise<RowReader> {
     while (window.fill(window.start) === 'wait') await window.wait();
     const index = new StructuralIndex(heap, kernel.exports, delimiter, quote, window.start);
     const feed = new RecordFeed(heap, window, index, delimiter, quote);
-    const header = await readHeader(feed, dialect.headerRow, dialect.quote, parts.strayQuotes === 'fail');
+    const header = await readHeader(
+      leadingRecords(feed, dialect.quote),
+      dialect.headerRow,
+      parts.strayQuotes === 'fail',
+    );
     return new CsvReader(parts, feed, header, delimiter, quote);
   } catch (error) {
     window.close();

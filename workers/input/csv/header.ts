@@ -1,9 +1,24 @@
-// What comes before the data rows: skips the records above the header and reads the header, or finds the number of
-// columns of a file without one.
+// What comes before the data rows, in both lanes: skips the records above the header and reads the header, or finds the
+// number of columns of a file without one.
 import { COLUMNS_MAX } from '../ceilings.ts';
 import { malformed } from './malformed.ts';
-import { isBlankRecord, peekRecord, type RecordBounds, recordTexts, skipRecord } from './record.ts';
-import type { RecordFeed } from './record-feed.ts';
+
+/** The next record of a file whose columns are not known yet. */
+export interface LeadingRecord {
+  readonly fields: number;
+  /** Nothing stands in it. */
+  readonly blank: boolean;
+  readonly line: number;
+  /** Clean texts, and the line of the first field with text behind its closing quote (0 = there is none). */
+  read(): { readonly texts: readonly string[]; readonly strayLine: number };
+}
+
+export interface LeadingRecords {
+  /** The next record, which stays. Throws Failed. */
+  peek(): LeadingRecord | 'wait' | 'end';
+  wait(): Promise<void>;
+  skip(): void;
+}
 
 export interface CsvHeader {
   /** One per column; '' where there is none. */
@@ -14,49 +29,34 @@ export interface CsvHeader {
 
 /** @param headerRow see CsvDialect */
 export async function readHeader(
-  feed: RecordFeed,
+  records: LeadingRecords,
   headerRow: number | null,
-  quote: string,
   strayFails: boolean,
 ): Promise<CsvHeader> {
   let skipped = 0;
   let allBlank = true;
   for (;;) {
-    const record = await nextRecord(feed);
-    if (record === null) throw malformed(allBlank ? 'empty' : 'header', 0);
-    const blank = isBlankRecord(record);
-    allBlank &&= blank;
-    if (headerRow === null ? !blank : skipped === headerRow)
-      return headerOf(feed, record, { headerRow, quote, strayFails, skipped });
-    skipRecord(feed.heap, feed.index, record);
+    const record = records.peek();
+    if (record === 'wait') {
+      await records.wait();
+      continue;
+    }
+    if (record === 'end') throw malformed(allBlank ? 'empty' : 'header', 0);
+    allBlank &&= record.blank;
+    if (headerRow === null ? !record.blank : skipped === headerRow) {
+      if (record.fields > COLUMNS_MAX) throw malformed('columns', record.line);
+      if (headerRow !== null) return { texts: headerTexts(records, record, strayFails), blankRecords: 0 };
+      return { texts: new Array<string>(record.fields).fill(''), blankRecords: skipped };
+    }
+    records.skip();
     skipped++;
   }
 }
 
-interface HeaderPlace {
-  readonly headerRow: number | null;
-  readonly quote: string;
-  readonly strayFails: boolean;
-  readonly skipped: number;
-}
-
-function headerOf(feed: RecordFeed, record: RecordBounds, place: HeaderPlace): CsvHeader {
-  const { heap, index } = feed;
-  const columns = record.starts.length;
-  if (columns > COLUMNS_MAX) throw malformed('columns', index.lineOf(index.rowStart));
-  if (place.headerRow === null) return { texts: new Array<string>(columns).fill(''), blankRecords: place.skipped };
-  if (isBlankRecord(record)) throw malformed('blankHeader', 0);
-  const { texts, stray } = recordTexts(heap, record, place.quote);
-  if (stray !== 0 && place.strayFails) throw malformed('stray', index.lineOf(stray));
-  skipRecord(heap, index, record);
-  return { texts, blankRecords: 0 };
-}
-
-async function nextRecord(feed: RecordFeed): Promise<RecordBounds | null> {
-  for (;;) {
-    const state = feed.advance();
-    if (state === 'rows') return peekRecord(feed.heap, feed.index);
-    if (state === 'end') return null;
-    await feed.window.wait();
-  }
+function headerTexts(records: LeadingRecords, record: LeadingRecord, strayFails: boolean): readonly string[] {
+  if (record.blank) throw malformed('blankHeader', 0);
+  const { texts, strayLine } = record.read();
+  if (strayLine !== 0 && strayFails) throw malformed('stray', strayLine);
+  records.skip();
+  return texts;
 }

@@ -1,20 +1,59 @@
-// Reads single records as texts, for what comes before the data: skipped rows and the header. Not for data rows.
+// Single records of the structural index as texts, for what comes before the data. Not for data rows.
 import type { Heap } from '../../heap.ts';
+import type { LeadingRecord, LeadingRecords } from './header.ts';
+import type { RecordFeed } from './record-feed.ts';
 import type { StructuralIndex } from './structural-index.ts';
 
 const LF = 10;
 const CR = 13;
 
-/** Bounds of the fields of the next complete record, which stays in the index; null when there is none. */
-export interface RecordBounds {
+interface RecordBounds {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
   /** Address behind its last structural. */
   readonly behind: number;
 }
 
-export function peekRecord(heap: Heap, index: StructuralIndex): RecordBounds | null {
-  if (index.cursor >= index.completeEnd) return null;
+/** @param quote '' for none */
+export function leadingRecords(feed: RecordFeed, quote: string): LeadingRecords {
+  const { heap, index, window } = feed;
+  return {
+    peek: () => {
+      const state = feed.advance();
+      return state === 'rows' ? leadingRecord(heap, index, quote) : state;
+    },
+    wait: () => window.wait(),
+    skip: () => {
+      const { behind } = boundsOf(heap, index);
+      index.rowStart = heap.u32[(behind >>> 2) - 1]! + 1;
+      index.cursor = behind;
+      index.rowEnds--;
+    },
+  };
+}
+
+function leadingRecord(heap: Heap, index: StructuralIndex, quote: string): LeadingRecord {
+  const { starts, ends } = boundsOf(heap, index);
+  return {
+    fields: starts.length,
+    blank: starts.length === 1 && starts[0] === ends[0],
+    get line() {
+      return index.lineOf(index.rowStart);
+    },
+    read: () => {
+      let stray = 0;
+      const texts = starts.map((start, field) => {
+        const text = Buffer.from(heap.u8.buffer, start, ends[field]! - start).toString('utf8');
+        const clean = cleanText(text, quote);
+        if (clean === null && stray === 0) stray = start;
+        return clean ?? text;
+      });
+      return { texts, strayLine: stray === 0 ? 0 : index.lineOf(stray) };
+    },
+  };
+}
+
+function boundsOf(heap: Heap, index: StructuralIndex): RecordBounds {
   const { u8, u32 } = heap;
   const starts = [index.rowStart];
   const ends: number[] = [];
@@ -31,29 +70,10 @@ export function peekRecord(heap: Heap, index: StructuralIndex): RecordBounds | n
   }
 }
 
-/** Takes the record out of the index. */
-export function skipRecord(heap: Heap, index: StructuralIndex, record: RecordBounds): void {
-  index.rowStart = heap.u32[(record.behind >>> 2) - 1]! + 1;
-  index.cursor = record.behind;
-  index.rowEnds--;
-}
-
-export function isBlankRecord(record: RecordBounds): boolean {
-  return record.starts.length === 1 && record.starts[0] === record.ends[0];
-}
-
-/** Clean texts of a record's fields. `stray`: address of the first field with text behind its closing quote, or 0. */
-export function recordTexts(heap: Heap, record: RecordBounds, quote: string): { texts: string[]; stray: number } {
-  let stray = 0;
-  const texts = record.starts.map((start, field) => {
-    const text = Buffer.from(heap.u8.buffer, start, record.ends[field]! - start).toString('utf8');
-    if (quote === '' || !text.startsWith(quote)) return text;
-    const inner = text.slice(1, -1).replaceAll(quote + quote, '');
-    if (text.length > 1 && text.endsWith(quote) && !inner.includes(quote)) {
-      return text.slice(1, -1).replaceAll(quote + quote, quote);
-    }
-    if (stray === 0) stray = start;
-    return text;
-  });
-  return { texts, stray };
+/** A field's text without its quotes; null when text behind its closing quote makes it literal. */
+function cleanText(text: string, quote: string): string | null {
+  if (quote === '' || !text.startsWith(quote)) return text;
+  const inner = text.slice(1, -1);
+  if (text.length < 2 || !text.endsWith(quote) || inner.replaceAll(quote + quote, '').includes(quote)) return null;
+  return inner.replaceAll(quote + quote, quote);
 }

@@ -16,6 +16,9 @@ const WINDOW_BYTES_MIN = 16;
 /** A region that is too small for a row gives way to one this many times as large: few steps, little left behind. */
 const GROWTH_FACTOR = 8;
 
+/** A region for the longest row also holds its line break and what a lane looks ahead: else nothing would show that a row is too long. */
+const LARGEST_SLACK_BYTES = 256;
+
 const LF = 10;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
@@ -131,7 +134,7 @@ export class Window {
 
   #larger(bytes: number): Region {
     if (this.#largest.bytes > bytes) return this.#largest;
-    const largestBytes = ROW_BYTES_MAX + Math.max(this.#windowBytes, REGION_PADDING_BYTES);
+    const largestBytes = ROW_BYTES_MAX + Math.max(this.#windowBytes, LARGEST_SLACK_BYTES);
     this.#largest = this.#allocate(Math.min(bytes * GROWTH_FACTOR, largestBytes));
     return this.#largest;
   }
