@@ -253,6 +253,8 @@ function noOverload(
     return `${node.operator} does not take ${shown[0]} and ${shown[1]}.${hint}`;
   }
   if (node.kind === 'unary') return `- does not take ${shown[0]}.`;
+  if (definition.lazy !== undefined)
+    return `The values of ${definition.name} need one type, but they are ${shown.join(' and ')}.`;
   const wanted = definition.overloads.map((overload) => {
     const rest = overload.rest === undefined ? [] : ['...'];
     return `(${[...overload.parameters.map(typeText), ...rest].join(', ')})`;

@@ -21,6 +21,8 @@ export interface RegularExpression {
   test(text: string): boolean;
   first(text: string): PatternMatch | null;
   all(text: string): Iterable<PatternMatch>;
+  /** Every match replaced by JavaScript's replacement syntax (`$1`, `$$`); on the native lane only. No limit on its result. */
+  readonly substitute: ((text: string, replacement: string) => string) | null;
 }
 
 /** Longest pattern in UTF-16 units: no longer than an expression may be. */
@@ -56,7 +58,7 @@ function repetitions(source: string): number {
   return sum;
 }
 
-type Engine = Pick<RegularExpression, 'test' | 'first' | 'all'>;
+type Engine = Pick<RegularExpression, 'test' | 'first' | 'all' | 'substitute'>;
 
 function hint(source: string): string {
   if (/\(\?<?[=!]/.test(source)) return ': look-ahead and look-behind ((?=...), (?!...)) do not exist in RE2';
@@ -71,6 +73,7 @@ function nativeEngine(script: string): Engine {
   const walking = new RegExp(script, 'gu');
   return {
     test: (text) => searching.test(text),
+    substitute: (text, replacement) => text.replace(walking, replacement),
     first: (text) => {
       const match = searching.exec(text);
       return match === null ? null : nativeMatch(match);
@@ -97,6 +100,7 @@ function re2Engine(compiled: RE2JS): Engine {
   }
   return {
     test: (text) => compiled.matcher(text).find(),
+    substitute: null,
     first: (text) => {
       for (const match of all(text)) return match;
       return null;

@@ -1,7 +1,7 @@
 // Owns date patterns as CLDR writes them (`dd.MM.yyyy HH:mm`): reading a text as a whole and writing one. Zones by name,
 // ranges of years and what a row's error is called are the caller's.
 
-import { civilDate, dayNumber, isDate, isoWeekday } from './calendar.ts';
+import { type CivilDate, civilDate, dayNumber, isDate, isoWeekday } from './calendar.ts';
 import { DATE_NAMES, type DateNames } from './month-names.ts';
 import { offsetText, parseOffset, type Timestamp, timestampOf } from './timestamp.ts';
 
@@ -53,7 +53,7 @@ export function compileDatePattern(
     hasDate: has('y') && has('M') && has('d'),
     hasTime: has('H') || has('h'),
     parse: (text) => parseWith(parts, names, pivot, text),
-    format: (fields) => parts.map((part) => formatPart(part, names, fields)).join(''),
+    format: (fields) => formatWith(parts, names, fields),
   };
 }
 
@@ -259,12 +259,17 @@ function parseOffsetPart(text: string, at: number, reading: Reading): number {
   return reading.offset === null ? -1 : at + match[0].length;
 }
 
-function formatPart(part: Part, names: DateNames, fields: DateFields): string {
-  const { letter, count } = part;
-  if (letter === '') return part.literal;
-  const { year, month, day } = civilDate(fields.days);
+function formatWith(parts: readonly Part[], names: DateNames, fields: DateFields): string {
+  const date = civilDate(fields.days);
+  let text = '';
+  for (const part of parts) text += part.letter === '' ? part.literal : formatPart(part, names, fields, date);
+  return text;
+}
+
+function formatPart({ letter, count }: Part, names: DateNames, fields: DateFields, date: CivilDate): string {
+  const { year, month, day } = date;
   const hour = Math.floor(fields.second / 3600);
-  const digits = (value: number) => String(value).padStart(count, '0');
+  const digits = (value: number) => (count === 2 && value < 10 ? `0${value}` : String(value));
   if (letter === 'y') return count === 2 ? digits(year % 100) : String(year).padStart(4, '0');
   if (letter === 'M' && count >= 3) return (count === 3 ? names.monthsShort : names.months)[month - 1]!;
   if (letter === 'M') return digits(month);

@@ -76,6 +76,8 @@ export function addDecimals(left: Decimal, right: Decimal): Decimal | null {
     if (Number.isSafeInteger(sum)) return new Decimal(sum, left.scale);
   }
   const scale = Math.max(left.scale, right.scale);
+  const sum = safeDigits(left, scale) + safeDigits(right, scale);
+  if (Number.isSafeInteger(sum)) return new Decimal(sum, scale);
   return decimalOf(digitsAtScale(left, scale) + digitsAtScale(right, scale), scale);
 }
 
@@ -124,6 +126,9 @@ export function negateDecimal(value: Decimal): Decimal {
 export function compareDecimals(left: Decimal, right: Decimal): number {
   if (left.scale === right.scale) return left.digits < right.digits ? -1 : left.digits > right.digits ? 1 : 0;
   const scale = Math.max(left.scale, right.scale);
+  const x = safeDigits(left, scale);
+  const y = safeDigits(right, scale);
+  if (!Number.isNaN(x - y)) return x < y ? -1 : x > y ? 1 : 0;
   const a = digitsAtScale(left, scale);
   const b = digitsAtScale(right, scale);
   return a < b ? -1 : a > b ? 1 : 0;
@@ -132,6 +137,11 @@ export function compareDecimals(left: Decimal, right: Decimal): number {
 /** The value with `scale` digits behind the point (a negative scale rounds whole digits). Null: rounding `error` would drop a digit, or too many digits. */
 export function roundDecimal(value: Decimal, scale: number, rounding: Rounding): Decimal | null {
   if (scale >= value.scale) return decimalOf(digitsAtScale(value, scale), scale);
+  const dropped = value.scale - scale;
+  if (typeof value.digits === 'number' && scale >= 0 && dropped <= SAFE_POWER_MAX) {
+    const quotient = roundQuotient(value.digits, 10 ** dropped, rounding);
+    return quotient === null ? null : new Decimal(quotient, scale);
+  }
   const rounded = divideRounded(BigInt(value.digits), powerOfTen(value.scale - scale), rounding);
   if (rounded === null) return null;
   return scale >= 0 ? decimalOf(rounded, scale) : decimalOf(rounded * powerOfTen(-scale), 0);
@@ -192,6 +202,27 @@ function parsePlain(text: string): Decimal | null {
   const count = length - (negative ? 1 : 0) - (scale >= 0 ? 1 : 0);
   if (count === 0 || count > 15) return null;
   return new Decimal(negative && digits !== 0 ? -digits : digits, scale < 0 ? 0 : scale);
+}
+
+/** Ten to this power is a safe integer. */
+const SAFE_POWER_MAX = 15;
+
+/** The digits at a larger scale where they are a safe integer, otherwise NaN. */
+function safeDigits(value: Decimal, scale: number): number {
+  const shift = scale - value.scale;
+  if (typeof value.digits !== 'number' || shift > SAFE_POWER_MAX) return Number.NaN;
+  const digits = value.digits * 10 ** shift;
+  return Number.isSafeInteger(digits) ? digits : Number.NaN;
+}
+
+/** A safe integer over a power of ten: the truncated quotient is exact, since quotient times unit stays below 2 ** 53. */
+function roundQuotient(digits: number, unit: number, rounding: Rounding): number | null {
+  const quotient = Math.trunc(digits / unit);
+  const rest = Math.abs(digits - quotient * unit);
+  if (rest === 0 || rounding === 'down') return quotient + 0;
+  if (rounding === 'error') return null;
+  const away = rest * 2 > unit || (rest * 2 === unit && (rounding === 'half_up' || quotient % 2 !== 0));
+  return (away ? quotient + Math.sign(digits) : quotient) + 0;
 }
 
 function digitsAtScale(value: Decimal, scale: number): bigint {

@@ -22,6 +22,8 @@ export interface NumberFormat {
 export function parseNumberText(text: string, format: NumberFormat = {}): Decimal | null {
   const decimal = format.decimal ?? '.';
   const grouping = format.grouping ?? '';
+  const simple = readSimple(text, decimal, grouping);
+  if (simple !== undefined) return simple;
   let body = text;
   for (const dropped of format.strip ?? []) if (dropped !== '') body = body.replaceAll(dropped, '');
   body = trimSpaces(body);
@@ -44,6 +46,37 @@ export function parseNumberText(text: string, format: NumberFormat = {}): Decima
   if (plain === null) return null;
   const value = parseDecimal(`${signed.negative ? '-' : ''}${plain}${exponent}`, exponent !== '');
   return value !== null && percent ? new Decimal(value.digits, value.scale + 2) : value;
+}
+
+/** Most digits that the loop below reads, so that they stay a safe integer. */
+const SIMPLE_DIGITS_MAX = 15;
+
+/** A number without sign, blanks and anything else in one pass over its characters; undefined when it is none of these. */
+function readSimple(text: string, decimal: string, grouping: string): Decimal | undefined {
+  const point = decimal.charCodeAt(0);
+  const group = grouping === '' || grouping.trim() === '' ? -1 : grouping.charCodeAt(0);
+  if (text.length > SIMPLE_DIGITS_MAX + 6 || decimal.length !== 1 || grouping.length > 1) return undefined;
+  let digits = 0;
+  let count = 0;
+  let scale = -1;
+  let sinceGroup = -1;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 48 && code <= 57) {
+      digits = digits * 10 + (code - 48);
+      count++;
+      if (scale >= 0) scale++;
+      else if (sinceGroup >= 0) sinceGroup++;
+    } else if (code === point && scale < 0) {
+      if (sinceGroup >= 0 && sinceGroup !== 3) return undefined;
+      scale = 0;
+    } else if (code === group && scale < 0) {
+      if (count === 0 || (sinceGroup < 0 ? count > 3 : sinceGroup !== 3)) return undefined;
+      sinceGroup = 0;
+    } else return undefined;
+  }
+  if (count === 0 || count > SIMPLE_DIGITS_MAX || (scale < 0 && sinceGroup >= 0 && sinceGroup !== 3)) return undefined;
+  return new Decimal(digits, Math.max(scale, 0));
 }
 
 function takeSign(text: string, styles: readonly NegativeStyle[]): { body: string; negative: boolean } | null {

@@ -100,6 +100,19 @@ holds('null is missing', [
   ['status < null', '!< beside null always gives null. Write x == null to ask for it.'],
 ]);
 
+holds('results become cells', [
+  ['18446744073709551615u', '18446744073709551615'],
+  ['b"hello"', 'aGVsbG8='],
+  ['duration("90m")', '5400s'],
+  ['type(1)', 'int'],
+  ['optional.of("x")', 'x'],
+  ['optional.none()', null],
+  ['[1, 2u, 1.5, 1.20d, "x", null, true, b"a", booked]', '[1,2,1.5,1.20,"x",null,true,"YQ==","2024-02-29"]'],
+  ['{"a": {"b": [0.0 / 0.0]}, 1: optional.of(2)}', '{"a":{"b":[null]},"1":2}'],
+  ['dyn("text")', 'text'],
+  ['9007199254740993', '9007199254740993'],
+]);
+
 holds('messages say what to write', [
   ['statsu == "x"', '!column "statsu" does not exist at this step. Did you mean "status"?'],
   ['row["Invoice Nr"]', '!column "Invoice Nr" does not exist at this step. Did you mean "Invoice No"?'],

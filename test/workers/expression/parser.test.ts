@@ -1,5 +1,6 @@
 // Holds the parser to its own printing, and to giving nothing but trees and problems.
 
+import { tests as parsing } from '@bufbuild/cel-spec/testdata/parsing.js';
 import fc from 'fast-check';
 import { test } from 'tap';
 import type { ExpressionNode } from '../../../workers/expression/ast.ts';
@@ -86,6 +87,38 @@ test('a printed tree parses to itself', async (t) => {
   );
   t.ok(parsed > 50, `${parsed} trees came back`);
 });
+
+test('what cel-go parses is parsed, what it refuses is refused', async (t) => {
+  const wrong: string[] = [];
+  let compared = 0;
+  for (const { expression, ast, error } of parsingCases(parsing)) {
+    const parsed = parseExpression(expression);
+    // Limits differ, and optionals and backticks are switched off in part of the data.
+    if ('problem' in parsed && parsed.problem.code === 'EXPR_LIMIT') continue;
+    if (/recursion|unsupported syntax/.test(error) || expression.includes('`')) continue;
+    compared++;
+    if ('root' in parsed !== ast) wrong.push(expression);
+  }
+  t.same(wrong, []);
+  t.ok(compared > 150, `${compared} sources compared`);
+});
+
+interface ParsingSuite {
+  readonly suites?: readonly ParsingSuite[];
+  readonly tests?: readonly {
+    readonly original: { readonly expr: string };
+    readonly ast?: string;
+    readonly error?: string;
+  }[];
+}
+
+/** Sources of cel-go's parser tests: whether it made a tree, or what it said. */
+function* parsingCases(suite: ParsingSuite): Iterable<{ expression: string; ast: boolean; error: string }> {
+  for (const inner of suite.suites ?? []) yield* parsingCases(inner);
+  for (const { original, ast, error } of suite.tests ?? []) {
+    yield { expression: original.expr, ast: ast !== undefined, error: error ?? '' };
+  }
+}
 
 test('no text makes the parser fail otherwise than with a problem', async (t) => {
   const tokens = fc.constantFrom(

@@ -5,6 +5,7 @@ import { checkExpression } from '../../../workers/expression/checker.ts';
 import { compileExpression } from '../../../workers/expression/compiler.ts';
 import type { ExpressionEnvironment } from '../../../workers/expression/environment.ts';
 import { EvaluationError } from '../../../workers/expression/evaluation-error.ts';
+import { resultColumn } from '../../../workers/expression/result.ts';
 import type { Value } from '../../../workers/expression/value.ts';
 import { valueText } from '../../../workers/expression/value-text.ts';
 import { CalendarDate, parseDateText } from '../../../workers/values/calendar.ts';
@@ -70,8 +71,8 @@ export function run(source: string, row: Row = ROW, environment: ExpressionEnvir
     lookup: () => (key) => SUPPLIERS.get(key) ?? null,
   });
   try {
-    const value = evaluate(row) as Value;
-    return value === null ? null : valueText(value);
+    const cell = resultColumn(checked.expression.type).cell(evaluate(row)) as Value;
+    return cell === null ? null : valueText(cell);
   } catch (error) {
     if (error instanceof EvaluationError) return `#${error.code}`;
     throw error;

@@ -173,3 +173,19 @@ test('IBANs are checked by length and checksum', async (t) => {
     t.notOk(isIban(wrong), wrong);
   }
 });
+
+test('both ways of reading a number agree', async (t) => {
+  const characters = fc.constantFrom('0', '1', '7', '12', '123', '456', '.', ',', '-', ' ');
+  const written = fc.array(characters, { maxLength: 8 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(written, fc.constantFrom('.', ','), fc.constantFrom('', '.', ','), (text, decimal, grouping) => {
+      if (decimal === grouping) return true;
+      // A text to be dropped first keeps the number off the short way.
+      const long = parseNumberText(`€${text}`, { decimal, grouping, strip: ['€'] });
+      const short = parseNumberText(text, { decimal, grouping });
+      return (long === null ? null : decimalText(long)) === (short === null ? null : decimalText(short));
+    }),
+    { numRuns: 3000 },
+  );
+  t.pass();
+});

@@ -1,6 +1,7 @@
 // Owns our functions on texts: upper, lower, title, left, right, padding, patterns, splitting and joining.
 
 import { BAD_ARGUMENT } from '../evaluation-error.ts';
+import { TEXT_LENGTH_MAX } from '../limits.ts';
 import type { PatternMatch, RegularExpression } from '../regular-expression.ts';
 import { checkLength, countPoints, firstPoints, lastPoints, limited } from '../text-point.ts';
 import { DYN, INT, STRING } from '../type.ts';
@@ -19,9 +20,12 @@ export function titleText(text: string): string {
 
 /** Letters without their accents; ligatures and strokes that have no accent to lose become plain letters too. */
 export function stripAccents(text: string): string {
+  if (ASCII.test(text)) return text;
   const bare = text.normalize('NFD').replace(/\p{M}+/gu, '');
   return bare.replace(/[øØłŁđĐħĦæÆœŒßẞþÞðÐıŧŦ]/g, (letter) => PLAIN_LETTERS.get(letter)!).normalize('NFC');
 }
+
+const ASCII = /^[\0-\x7f]*$/;
 
 const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map(
   'ø:o Ø:O ł:l Ł:L đ:d Đ:D ħ:h Ħ:H æ:ae Æ:AE œ:oe Œ:OE ß:ss ẞ:SS þ:th Þ:TH ð:d Ð:D ı:i ŧ:t Ŧ:T'
@@ -78,6 +82,13 @@ function replacementPieces(pattern: RegularExpression, by: string): (string | nu
 export function replaceMatches(pattern: RegularExpression, pieces: readonly (string | number)[], text: string): string {
   const fill = (match: PatternMatch) =>
     pieces.map((piece) => (typeof piece === 'string' ? piece : (match.groups[piece] ?? ''))).join('');
+  const groups = pieces.filter((piece) => typeof piece === 'number').length;
+  const literal = pieces.reduce<number>((sum, piece) => sum + (typeof piece === 'string' ? piece.length : 0), 0);
+  // However the pattern matches, the result is no longer than this.
+  const longest = text.length * (1 + groups) + (text.length + 1) * literal;
+  if (pattern.substitute !== null && longest <= TEXT_LENGTH_MAX) {
+    return pattern.substitute(text, pieces.map(scriptPiece).join(''));
+  }
   let result = '';
   let end = 0;
   for (const match of pattern.all(text)) {
@@ -87,6 +98,12 @@ export function replaceMatches(pattern: RegularExpression, pieces: readonly (str
     end = match.end;
   }
   return limited(result + text.slice(end));
+}
+
+/** A piece in JavaScript's replacement syntax; two digits, so that a digit behind a group is not read into it. */
+function scriptPiece(piece: string | number): string {
+  if (typeof piece === 'string') return piece.replaceAll('$', '$$$$');
+  return piece === 0 ? '$&' : `$${String(piece).padStart(2, '0')}`;
 }
 
 function checkReplace(constants: Constants): string | null {

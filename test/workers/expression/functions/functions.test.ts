@@ -17,6 +17,10 @@ holds('functions on text', [
   ['extract(status, "(?P<first>.)(?P<second>.)", "second")', 'a'],
   ['extract(status, "p", 2)', '!The pattern has no such group.'],
   ['replace_re("2024-05", "([0-9]+)-([0-9]+)", "$2.$1 $$")', '05.2024 $'],
+  ['replace_re("a1b22", "[0-9]+", "<$0>$$&")', 'a<1>$&b<22>$&'],
+  ['replace_re("a1b2", "([a-z])([0-9])", "$2$1.")', '1a.2b.'],
+  ['replace_re("a1b2", "(?i)([a-z])([0-9])", "$2$1.")', '1a.2b.'],
+  ['replace_re("abc", "", "-")', '-a-b-c-'],
   ['replace_re(status, "a", "$1")', '!A $ in the replacement names no group: write $1, or $$ for a dollar.'],
   [
     'status.matches("(?=p)")',
