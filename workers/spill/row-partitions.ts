@@ -2,6 +2,7 @@
 // all together. A partition that is still too large is split again by other bits of the hash.
 import type { Arena } from '../arena.ts';
 import type { Batch } from '../batch.ts';
+import { REGION_PADDING_BYTES } from '../heap.ts';
 import type { RowCodec } from './row-codec.ts';
 import { RowWriter, WRITE_BUFFER_BYTES } from './row-writer.ts';
 import { SpillFile } from './spill-file.ts';
@@ -9,6 +10,9 @@ import type { SpillFolder } from './spill-folder.ts';
 
 const PARTITIONS = 16;
 const PARTITION_BITS = 4;
+
+/** Distance of the writers' buffers: kernels copy a little too far. */
+const BUFFER_STRIDE = WRITE_BUFFER_BYTES + REGION_PADDING_BYTES;
 
 /** Splits that the high half of a 64-bit hash allows; the low half places keys in tables. */
 export const PARTITION_LEVELS = 32 / PARTITION_BITS;
@@ -34,7 +38,7 @@ export class RowPartitions {
     this.#arena = arena;
     this.#codec = codec;
     this.#spill = spill;
-    this.#buffers = arena.heap.allocate(PARTITIONS * WRITE_BUFFER_BYTES);
+    this.#buffers = arena.heap.allocate(PARTITIONS * BUFFER_STRIDE);
     this.begin(0);
   }
 
@@ -75,7 +79,7 @@ export class RowPartitions {
     const known = this.#writers[partition];
     if (known !== null && known !== undefined) return known;
     const file = new SpillFile(this.#spill);
-    const buffer = this.#buffers + partition * WRITE_BUFFER_BYTES;
+    const buffer = this.#buffers + partition * BUFFER_STRIDE;
     const writer = new RowWriter(this.#arena.heap, this.#codec, file, buffer);
     this.#files[partition] = file;
     this.#writers[partition] = writer;

@@ -1,6 +1,6 @@
 // Runs one operation over rows given as texts: with batches of any size, a small arena, a budget that refuses. It stands
 // in for the conveyor and owns the memory of its little Run.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Arena } from '../../../workers/arena.ts';
@@ -25,7 +25,7 @@ export interface Table {
 export interface RunOptions {
   readonly batchRows?: number;
   readonly arenaBytes?: number;
-  /** Bytes that state may take beyond the reservation; unlimited unless given. */
+  /** Bytes that state may take before the budget refuses; unlimited unless given. */
   readonly budgetBytes?: number;
   readonly onError?: RowErrorAction;
   /** Each row may come with dead rows around it, as behind a filter. */
@@ -38,6 +38,8 @@ export interface RunResult extends Table {
   readonly report: OperationReport;
   readonly problems: readonly string[];
   readonly errors: CodeCounts;
+  /** Whether files were used. */
+  readonly spilled: boolean;
 }
 
 const module = compileKernels();
@@ -50,7 +52,7 @@ export function makeMemory(options: RunOptions = {}): {
   budget: BudgetShare;
 } {
   const kernel = instantiateKernel(module);
-  const budget = options.budgetBytes === undefined ? unlimitedShare() : limitedShare(options.budgetBytes);
+  const budget = options.budgetBytes === undefined ? unlimitedShare() : limitedShare();
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), budget, 4 * 1024 * 1024);
   return { kernel, heap, arena: new Arena(heap, options.arenaBytes), budget };
 }
@@ -78,7 +80,8 @@ export function runOperation(
   const spill = new SpillFolder(join(folder, 'run'));
   try {
     const out = drive(definition, plan, before, after, { ...run, spill }, input.rows, options);
-    return { columns: after.map(({ name }) => name), types: after.map(({ type }) => type), problems, ...out };
+    const spilled = existsSync(join(folder, 'run'));
+    return { columns: after.map(({ name }) => name), types: after.map(({ type }) => type), problems, spilled, ...out };
   } finally {
     spill.remove();
     rmSync(folder, { recursive: true, force: true });
@@ -125,6 +128,7 @@ function drive(
   const operator = definition.start(plan, context);
   const size = options.batchRows ?? rows.length;
   const window = new Window(around.heap, windowBytes(rows, before.length, size));
+  if (options.budgetBytes !== undefined) leaveFree(around.heap, options.budgetBytes);
   for (let at = 0; at < rows.length; ) {
     const wanted = Math.min(Math.max(size, 1), operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY);
     if (wanted === 0) break;
@@ -249,15 +253,17 @@ function decimalText(unscaled: bigint, scale: number): string {
   return `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** A share that refuses beyond `limitBytes`. */
-function limitedShare(limitBytes: number): BudgetShare {
+/** Uses the memory up but for `bytes`: further growth is refused. */
+function leaveFree(heap: Heap, bytes: number): void {
+  const free = heap.memory.buffer.byteLength - heap.allocate(0);
+  if (free > bytes + 1024) heap.allocate(free - bytes - 1024);
+}
+
+/** A share that refuses everything but what is forced. */
+function limitedShare(): BudgetShare {
   let takenBytes = 0;
   return {
-    take(bytes) {
-      if (takenBytes + bytes > limitBytes) return false;
-      takenBytes += bytes;
-      return true;
-    },
+    take: () => false,
     force(bytes) {
       takenBytes += bytes;
     },

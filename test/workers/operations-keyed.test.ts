@@ -1,0 +1,100 @@
+// Operations with keyed state: the same rows come out with and without spilling, whatever the batches.
+import fc from 'fast-check';
+import { test } from 'tap';
+import { dedupe } from '../../workers/operations/dedupe.ts';
+import { type Cell, type Rows, type RunOptions, runOperation } from './operations/harness.ts';
+
+const WAYS: readonly RunOptions[] = [
+  { batchRows: 1000 },
+  { batchRows: 700, arenaBytes: 4096, sparse: true },
+  { batchRows: 1000, budgetBytes: 300_000 },
+  { batchRows: 999, budgetBytes: 150_000, arenaBytes: 65_536 },
+];
+
+/** Repeatable noise. */
+function noise(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function rowsOf(count: number, keys: number, seed: number): Cell[][] {
+  const next = noise(seed);
+  return Array.from({ length: count }, (_, row) => {
+    const key = Math.floor(next() * keys);
+    const text = key === 0 ? null : key === 1 ? '' : `key ${'ä'.repeat(key % 5)}${key}`;
+    return [String(row), text, next() < 0.1 ? null : 'x'.repeat(Math.floor(next() * 40))];
+  });
+}
+
+function firstOfEach(rows: Rows, key: (row: readonly Cell[]) => string): Cell[][] {
+  const seen = new Set<string>();
+  return rows.filter((row) => !seen.has(key(row)) && seen.add(key(row))).map((row) => [...row]);
+}
+
+test('dedupe keeps the first of each key in order, spilling or not', async (t) => {
+  for (const [count, keys] of [
+    [3000, 50],
+    [12_000, 1_000_000],
+  ] as const) {
+    const rows = rowsOf(count, keys, count);
+    const expected = firstOfEach(rows, (row) => JSON.stringify(row[1]));
+    for (const way of WAYS) {
+      const input = { columns: ['n', 'k', 'x'], rows };
+      const made = runOperation(dedupe, { op: 'dedupe', by: ['k'] }, input, way);
+      t.equal(made.rows.length, expected.length, `${keys} keys ${JSON.stringify(way)}`);
+      t.ok(JSON.stringify(made.rows) === JSON.stringify(expected), 'the same rows');
+      t.equal(made.spilled, keys > 50 && way.budgetBytes !== undefined, 'spills when it must');
+      t.same(
+        made.sources,
+        expected.map((row) => Number(row[0]) + 1),
+        'with their source rows',
+      );
+    }
+  }
+});
+
+test('dedupe by several columns, with nulls that are distinct, spilling or not', async (t) => {
+  const rows = rowsOf(8000, 200, 7);
+  const expected = firstOfEach(rows, ([n, k, x]) => JSON.stringify(k === null || x === null ? n : [k, x]));
+  for (const way of WAYS) {
+    const made = runOperation(
+      dedupe,
+      { op: 'dedupe', by: ['k', 'x'], nulls: 'distinct' },
+      { columns: ['n', 'k', 'x'], rows },
+      way,
+    );
+    t.ok(JSON.stringify(made.rows) === JSON.stringify(expected), JSON.stringify(way));
+  }
+});
+
+test('large rows and keys pass through spill files', async (t) => {
+  const big = (n: number): string => `${n}-`.repeat(60_000);
+  const rows = Array.from({ length: 60 }, (_, n) => [String(n), big(n % 20), big(n)]);
+  const expected = rows.slice(0, 20);
+  const made = runOperation(
+    dedupe,
+    { op: 'dedupe', by: 'k' },
+    { columns: ['n', 'k', 'x'], rows },
+    { batchRows: 7, budgetBytes: 100_000 },
+  );
+  t.ok(JSON.stringify(made.rows) === JSON.stringify(expected));
+});
+
+test('dedupe of any small table', async () => {
+  const cell = fc.option(fc.constantFrom('', 'a', 'A', ' a', 'ß', 'SS', 'é', 'e\u0301'), { nil: null });
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(cell, cell), { maxLength: 30 }),
+      fc.integer({ min: 1, max: 5 }),
+      (rows, batchRows) => {
+        const made = runOperation(dedupe, { op: 'dedupe' }, { columns: ['a', 'b'], rows }, { batchRows, sparse: true });
+        const expected = firstOfEach(rows, (row) => JSON.stringify(row));
+        return JSON.stringify(made.rows) === JSON.stringify(expected);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
