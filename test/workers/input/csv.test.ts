@@ -76,7 +76,12 @@ test('long delimiters and quotes: the plain lane gives what the fast lane gives 
     const want = await readRows(openCsvReader, kernel, Buffer.from(short), { ...given, nullValues, dialect });
     const got = await readRows(openPlainReader, kernel, Buffer.from(text), { ...given, nullValues, dialect: long });
     const shorten = (cell: string | null): string | null => cell?.replaceAll('¦', ',').replaceAll('“', "'") ?? null;
-    deepStrictEqual({ ...got, headers: got.headers.map(shorten), rows: got.rows.map((row) => row.map(shorten)) }, want);
+    const shortened = {
+      ...got,
+      headers: got.headers.map((text) => shorten(text) ?? ''),
+      rows: got.rows.map((row) => row.map(shorten)),
+    };
+    deepStrictEqual(comparable(shortened, given.batches), comparable(want, given.batches));
   });
   await t.resolves(fc.assert(property, { numRuns: 1_000 }));
 });
