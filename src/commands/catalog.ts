@@ -1,5 +1,6 @@
-// `catalog check`: says everything that is wrong with a catalog folder.
+// `catalog check`: says everything that is wrong with a catalog folder, its Templates' tests included.
 
+import { join } from 'node:path';
 import { suggestion } from '../../workers/template/suggestion.ts';
 import type { Template } from '../../workers/template/template.ts';
 import type { TestTemplate } from '../catalog/check-catalog.ts';
@@ -10,12 +11,14 @@ import { environmentName } from '../config.ts';
 import { positionals } from './catalog-flag.ts';
 import { type Command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
+import { runTests } from './template-test.ts';
+import { TestEngine } from './test-engine.ts';
 
 export const command: Command = {
   name: 'catalog',
   usage: `template-run catalog check [DIR]
 
-Checks plans, accounts, keys, Templates, tables and secrets. Problems go to standard output, one a line; exit status 1 when
+Checks plans, accounts, keys, Templates, tables and secrets, and runs the Templates' tests. Problems go to standard output, one a line; exit status 1 when
 there are any. DIR may also be in TEMPLATE_RUN_CATALOG.`,
   async run(args, io) {
     const [action = '', ...rest] = args;
@@ -23,18 +26,33 @@ there are any. DIR may also be in TEMPLATE_RUN_CATALOG.`,
     const flags = parseFlags(rest, {});
     const fallback = io.env[environmentName('catalog')];
     const directory = flags.positionals.length === 0 && fallback ? fallback : positionals(flags, ['DIR']).DIR;
-    let testsLeftOut = 0;
-    // The engine has no runner for tests yet: they are counted, and said to be left out.
-    const countTests: TestTemplate<Template> = async ({ checked }) => {
-      testsLeftOut += checked.tests.length;
-      return { tests: 0, problems: [] };
-    };
-    const check = await checkCatalog(directory, checkForCatalog, countTests);
+    const check = await TestEngine.with((engine) =>
+      checkCatalog(directory, checkForCatalog, testsOn(engine, directory)),
+    );
     for (const problem of check.problems) io.stdout.write(`${problemText(problem)}\n`);
     if (check.more > 0) io.stdout.write(`and ${check.more} more\n`);
     if (check.problems.length > 0) return EXIT_FAILED;
-    io.stderr.write(`${directory}: sound, ${check.accounts} accounts, ${check.templates} Templates.\n`);
-    if (testsLeftOut > 0) io.stderr.write(`${testsLeftOut} tests of Templates were not run.\n`);
+    const { accounts, templates, tests } = check;
+    io.stderr.write(`${directory}: sound, ${accounts} accounts, ${templates} Templates, ${tests} tests passed.\n`);
     return EXIT_OK;
   },
 };
+
+function testsOn(engine: TestEngine, directory: string): TestTemplate<Template> {
+  return async ({ file, source, format, checked }, { tables, secretsDirectory }) => {
+    const accountEngine = engine.forAccount(Object.fromEntries(tables), secretsDirectory);
+    const path = join(directory, file);
+    const results = await runTests({ path, source, format, template: checked, problems: [] }, (run) =>
+      accountEngine.run(run),
+    );
+    const problems = results.flatMap(({ test, differences }) => {
+      return differences.map((difference) => ({
+        pointer: '/tests',
+        line: null,
+        column: null,
+        message: `${test}: ${difference}`,
+      }));
+    });
+    return { tests: results.length, problems };
+  };
+}

@@ -136,7 +136,25 @@ t.test("catalog check says what is wrong, with the engine's own checker", async 
   t.notMatch(refused.stdout, /fine/);
   rmSync(join(catalog, 'templates/a/table.yaml'));
   rmSync(join(catalog, 'templates/a/wrong.yaml'));
-  t.match(await cli('catalog', 'check', catalog), { status: 0, stdout: '', stderr: /sound, 1 accounts, 1 Templates/ });
+  t.match(await cli('catalog', 'check', catalog), {
+    status: 0,
+    stdout: '',
+    stderr: /sound, 1 accounts, 1 Templates, 0 tests/,
+  });
+  const tested = (expected: string): string =>
+    JSON.stringify({
+      format: 1,
+      operations: [{ op: 'drop', columns: 'x' }],
+      output: { format: 'csv' },
+      tests: [{ name: 'drops', input: { text: 'x,y\n1,2\n' }, expect: { text: expected } }],
+    });
+  writeFileSync(join(catalog, 'templates/a/tested.json'), tested('y\n2\n'));
+  t.match(await cli('catalog', 'check', catalog), { status: 0, stderr: /2 Templates, 1 tests passed/ });
+  writeFileSync(join(catalog, 'templates/a/tested.json'), tested('y\n3\n'));
+  t.match(await cli('catalog', 'check', catalog), {
+    status: 1,
+    stdout: /^templates\/a\/tested\.json \/tests: drops: /,
+  });
   t.match(await cli('catalog', 'chek', catalog), { status: 2, stderr: /Did you mean "check"/ });
   t.match(await cli('catalog', 'check', join(catalog, 'none')), { status: 1, stdout: /cannot be read \(ENOENT\)/ });
 });

@@ -1,0 +1,106 @@
+// Runs the tests of Templates on the engine itself: one thread, a budget and a temporary folder, as the service has them.
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import type { RunTask, TaskTable } from '../../workers/messages.ts';
+import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../admission/memory-budget.ts';
+import { type TaskEnd, ThreadPool } from '../pool.ts';
+import type { TestOutcome } from './template-expectation.ts';
+import type { TestRun } from './template-test.ts';
+
+/** Tests are small; one that is not spills like any other Run. */
+const BUDGET_BYTES = 4 * MEMORY_BUDGET_BYTES_MIN;
+
+const OUTPUT_MEMORY_BYTES_MAX = 1024 * 1024;
+
+/** The day of every test, so that a test of `run.started_at` does not fail tomorrow. */
+const STARTED_AT = '2026-01-01T00:00:00.000Z';
+
+const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
+
+export class TestEngine {
+  readonly #pool: ThreadPool;
+  readonly #folder: string;
+  readonly #tables: Readonly<Record<string, TaskTable>>;
+  readonly #secretsDirectory: string | null;
+
+  /** Gives `body` an engine and takes it down afterwards. */
+  static async with<Result>(body: (engine: TestEngine) => Promise<Result>): Promise<Result> {
+    const budget = new MemoryBudget(BUDGET_BYTES, 1);
+    const folder = await mkdtemp(join(tmpdir(), 'template-run-test-'));
+    const onThreadLost = (thread: number): void => budget.forgetThread(thread);
+    const pool = new ThreadPool({ threads: 1, budget: budget.buffer, onThreadLost });
+    try {
+      return await body(new TestEngine(pool, folder, {}, null));
+    } finally {
+      await pool.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  private constructor(
+    pool: ThreadPool,
+    folder: string,
+    tables: Readonly<Record<string, TaskTable>>,
+    secretsDirectory: string | null,
+  ) {
+    this.#pool = pool;
+    this.#folder = folder;
+    this.#tables = tables;
+    this.#secretsDirectory = secretsDirectory;
+  }
+
+  /** The same engine with an account's tables (by catalog name; a test's own ones go before) and secrets. */
+  forAccount(tables: Readonly<Record<string, TaskTable>>, secretsDirectory: string | null): TestEngine {
+    return new TestEngine(this.#pool, this.#folder, tables, secretsDirectory);
+  }
+
+  /** Applies a Template to a test's input. Throws what is a fault of ours. */
+  async run(test: TestRun): Promise<TestOutcome> {
+    const number = this.#pool.nextTask();
+    const outputPath = join(this.#folder, `${number}.output`);
+    const tables = { ...this.#tables, ...(await this.#writeTables(number, test.tables)) };
+    const task = this.#task(number, test, outputPath, tables);
+    const end = await new Promise<TaskEnd>((ended) => this.#pool.run(task, ended));
+    if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
+    if (end.kind !== 'done') throw new Error('the thread of a test was lost');
+    const { output, failure, report } = end.outcome;
+    const bytes = output === null ? null : (output.bytes ?? (await readFile(outputPath)));
+    await rm(outputPath, { force: true });
+    return { output: bytes, failure, report };
+  }
+
+  async #writeTables(
+    number: number,
+    tables: Readonly<Record<string, Uint8Array>>,
+  ): Promise<Readonly<Record<string, TaskTable>>> {
+    const written: Record<string, TaskTable> = {};
+    for (const [index, [name, bytes]] of Object.entries(tables).entries()) {
+      const path = join(this.#folder, `${number}.${index}.csv`);
+      await writeFile(path, bytes);
+      written[name] = { path, sha256: createHash('sha256').update(bytes).digest('hex') };
+    }
+    return written;
+  }
+
+  #task(number: number, test: TestRun, outputPath: string, tables: Readonly<Record<string, TaskTable>>): RunTask {
+    const { source, format } = test;
+    return {
+      task: number,
+      template: { source, format, sha256: createHash('sha256').update(source).digest('hex') },
+      // A copy: the bytes go to the thread, and the test may be run a second time for its rows.
+      source: { kind: 'bytes', bytes: Uint8Array.from(test.input) },
+      ending: test.ending,
+      overrides: { delimiter: test.delimiter, headerRow: test.headerRow },
+      limits: NO_LIMITS,
+      output: { path: outputPath, memoryBytesMax: OUTPUT_MEMORY_BYTES_MAX },
+      spillDirectory: join(this.#folder, `${number}.spill`),
+      tables,
+      secretsDirectory: this.#secretsDirectory,
+      startedAt: STARTED_AT,
+      reservationBytes: RUN_RESERVATION_BYTES,
+    };
+  }
+}
