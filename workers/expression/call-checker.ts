@@ -187,8 +187,9 @@ function fits(
   if (saysNothing(definition, types)) return false;
   const attempt: Substitution = new Map(scope.bound);
   for (const [index, type] of types.entries()) {
-    // A null fits everywhere: the result is null, or the function says what null means to it.
-    if (type.kind === 'null' && wanted[index]!.kind !== 'variable') continue;
+    // A null beside other values fits everywhere and says nothing about their type.
+    if (type.kind === 'null' && (wanted[index]!.kind !== 'variable' || types.some(({ kind }) => kind !== 'null')))
+      continue;
     if (!isAssignable(attempt, type, wanted[index]!)) return false;
   }
   for (const [name, type] of attempt) scope.bound.set(name, type);

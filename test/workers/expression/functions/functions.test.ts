@@ -1,6 +1,10 @@
 // Holds our own functions to templates.md: texts, numbers, dates, lookups.
 
-import { holds } from '../row-case.ts';
+import { test } from 'tap';
+import { CEL_REFERENCE } from '../../../../workers/expression/functions/cel-reference.ts';
+import { FUNCTIONS } from '../../../../workers/expression/functions/index.ts';
+import { ROW_REFERENCE } from '../../../../workers/expression/functions/row-reference.ts';
+import { holds, run } from '../row-case.ts';
 
 holds('functions on text', [
   ['upper("straße")', 'STRASSE'],
@@ -86,3 +90,9 @@ holds('functions on dates', [
   ],
   ['timestamp(booked)', '2024-02-29T00:00:00Z'],
 ]);
+
+test('the reference has every function, and its examples are true', async (t) => {
+  const references = [...ROW_REFERENCE, ...CEL_REFERENCE];
+  t.same(references.map(({ name }) => name).sort(), [...FUNCTIONS.keys()].sort());
+  for (const { example, result } of references) t.equal(run(example), result, example);
+});
