@@ -51,7 +51,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'template',
-    summary: 'check and explain Templates, print their schema and reference',
+    summary: 'check, test and explain Templates, print their schema and reference',
     load: async () => (await import('./template.ts')).command,
   },
 ];

@@ -150,7 +150,10 @@ t.test("catalog check says what is wrong, with the engine's own checker", async 
     });
   writeFileSync(join(catalog, 'templates/a/tested.json'), tested('y\n2\n'));
   t.match(await cli('catalog', 'check', catalog), { status: 0, stderr: /2 Templates, 1 tests passed/ });
-  writeFileSync(join(catalog, 'templates/a/tested.json'), tested('y\n3\n'));
+  const file = join(catalog, 'templates/a/tested.json');
+  t.match(await cli('template', 'test', file), { status: 0, stdout: /^ok +.*tested\.json: drops\n$/ });
+  writeFileSync(file, tested('y\n3\n'));
+  t.match(await cli('template', 'test', file), { status: 1, stdout: /^FAILED .*tested\.json: drops\n/ });
   t.match(await cli('catalog', 'check', catalog), {
     status: 1,
     stdout: /^templates\/a\/tested\.json \/tests: drops: /,
