@@ -7,6 +7,7 @@ import type { TaskOverrides } from '../messages.ts';
 import type { TemplateInput } from '../template/template.ts';
 import { type CsvReaderParts, isFastDialect } from './csv/csv-input.ts';
 import { openCsvReader } from './csv/csv-reader.ts';
+import { openPlainReader } from './csv/plain-reader.ts';
 import { DecodingSource } from './decoding-source.ts';
 import { detectDialect } from './detect/dialect.ts';
 import { detectHeaderRow } from './detect/header-row.ts';
@@ -81,8 +82,7 @@ function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Pr
     encoding: encoding.name,
     largeRow: settings.largeRow,
   };
-  if (!isFastDialect(parts.dialect)) throw new Error('no lane for this dialect yet');
-  return openCsvReader(parts);
+  return isFastDialect(parts.dialect) ? openCsvReader(parts) : openPlainReader(parts);
 }
 
 function refuseOtherText(text: string, whole: boolean): void {
