@@ -16,6 +16,7 @@ export function rowsAreUniform(structurals: usize, rows: u32, columns: u32): u32
 /**
  * Writes `rows` rows of `columns` + 1 entries at `table` (12 bytes more are overwritten). `before`: address of the byte
  * before the first row. The CR of a CRLF is cut off the last field. Gives the last row's end.
+ * Read, UTF-8 check, scan and this together: 2.2 to 2.7 GB/s on orders of 12 columns, 3 on 100 narrow ones (see scan.ts).
  */
 export function indexRows(structurals: usize, before: u32, rows: u32, columns: u32, table: usize): u32 {
   const step = (<usize>columns) << 2;

