@@ -139,6 +139,8 @@ function isWhiteSpace(unit: number): boolean {
 }
 
 function isLetter(character: string): boolean {
+  const unit = character.charCodeAt(0);
+  if (unit < 0x80) return (unit | 0x20) >= 97 && (unit | 0x20) <= 122;
   return /\p{L}/u.test(character);
 }
 
@@ -147,5 +149,5 @@ function isDigit(character: string): boolean {
 }
 
 function isMark(character: string): boolean {
-  return /\p{M}/u.test(character);
+  return character.charCodeAt(0) >= 0x80 && /\p{M}/u.test(character);
 }

@@ -1,0 +1,171 @@
+// The kernels over text cells against their twins on strings: for any texts, in any company, whatever the arena.
+import fc from 'fast-check';
+import { test } from 'tap';
+import { VIEW_BYTES } from '../../../workers/batch.ts';
+import type { Heap } from '../../../workers/heap.ts';
+import * as replaceSteps from '../../../workers/operations/cells/replace-steps.ts';
+import { runTextChain, type TextStep } from '../../../workers/operations/cells/text-chain.ts';
+import * as edits from '../../../workers/operations/cells/text-edits.ts';
+import * as steps from '../../../workers/operations/cells/text-steps.ts';
+import { type Cell, makeMemory } from '../operations/harness.ts';
+
+const SPACES = ['\t', '\n', ' ', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u202f', '\u205f', '\u3000'];
+const LETTERS = [
+  ...'aZß9µÿıİǆΣσςéøŁ漢字ﬁ😀ⱥẞ',
+  "'",
+  '\u2019',
+  '.',
+  '!',
+  '<',
+  '>',
+  '\u0301',
+  '\u200b',
+  '\ufeff',
+  '\u0007',
+  '\u009f',
+];
+
+const text = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...SPACES, ...LETTERS, 'b', 'Ab', 'aa', '-'), maxLength: 40 }),
+  fc.string({ unit: fc.constantFrom('a', 'B', ' ', "'", '.', '7', '<b>'), maxLength: 60 }),
+  fc.string({ unit: 'grapheme', maxLength: 30 }),
+);
+const cells = fc.array(fc.option(text, { nil: null, freq: 6 }), { maxLength: 20 });
+
+const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
+  trim: () => steps.trimStep(),
+  collapse: () => steps.collapseStep(),
+  upper: (heap) => steps.caseStep(heap, 'upper'),
+  lower: (heap) => steps.caseStep(heap, 'lower'),
+  fold: (heap) => steps.caseStep(heap, 'fold'),
+  title: () => steps.capitaliseStep('word'),
+  sentence: () => steps.capitaliseStep('sentence'),
+  controls: (heap) => steps.controlStep(heap),
+  digits: (heap) => steps.digitStep(heap),
+  letters: (heap) => steps.letterStep(heap),
+  'remove ASCII': (heap) => steps.characterStep(heap, "a'-", 'remove'),
+  'remove others': (heap) => steps.characterStep(heap, 'aé😀', 'remove'),
+  'keep ASCII': (heap) => steps.characterStep(heap, 'aZ9 ', 'keep'),
+  'keep others': (heap) => steps.characterStep(heap, 'aß漢', 'keep'),
+  around: (heap) => steps.aroundStep(heap, 'é<', '>'),
+  'pad left': (heap) => steps.padStep(heap, 12, '0', 'left'),
+  'pad right': (heap) => steps.padStep(heap, 9, '漢', 'right'),
+  truncate: () => steps.truncateStep(5),
+  accents: (heap) => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
+  tags: (heap) => steps.stringStep(heap, 'less_than', edits.removeTags),
+  literal: (heap) => replaceSteps.literalStep(heap, 'aa', 'b', null),
+  'literal, growing': (heap) => replaceSteps.literalStep(heap, 'a', 'aa ', 2),
+  'literal, long': (heap) => replaceSteps.literalStep(heap, "a B'.7a B'.7a B'.7", '', 1),
+  whole: (heap) => replaceSteps.wholeCellStep(heap, [['a', 'é']], false),
+};
+
+for (const [name, make] of Object.entries(STEPS)) {
+  test(`the step ${name} does as its twin`, async (t) => {
+    const { heap, kernel, arena } = makeMemory({ arenaBytes: 8192 });
+    const step = make(heap);
+    const window = heap.allocate(65_536);
+    fc.assert(
+      fc.property(cells, (input) => {
+        arena.clear();
+        const { views, rows } = place(heap, window, input);
+        const done = runTextChain([step], kernel, arena, { views, rows, count: input.length });
+        if (!done) throw new Error('the arena is full');
+        const expected = input.map((cell) => (cell === null ? null : step.edit(cell)));
+        const made = input.map((_, row) => read(heap, views, row));
+        return JSON.stringify(made) === JSON.stringify(expected);
+      }),
+      { numRuns: 300 },
+    );
+    t.pass(name);
+  });
+}
+
+test('a chain does as its twins, one after the other', async (t) => {
+  const { heap, kernel, arena } = makeMemory();
+  const all = Object.values(STEPS).map((make) => make(heap));
+  const window = heap.allocate(65_536);
+  fc.assert(
+    fc.property(cells, fc.array(fc.nat(all.length - 1), { maxLength: 5 }), (input, chosen) => {
+      arena.clear();
+      const chain = chosen.map((index) => all[index]!);
+      const { views, rows } = place(heap, window, input);
+      runTextChain(chain, kernel, arena, { views, rows, count: input.length });
+      const expected = input.map((cell) =>
+        cell === null ? null : chain.reduce((made, step) => step.edit(made), cell),
+      );
+      return JSON.stringify(input.map((_, row) => read(heap, views, row))) === JSON.stringify(expected);
+    }),
+    { numRuns: 500 },
+  );
+  t.pass();
+});
+
+test('kernels say that the arena is full instead of writing past it', async (t) => {
+  const writing = ['collapse', 'upper', 'title', 'around', 'literal, growing'];
+  for (const name of writing) {
+    const { heap, kernel, arena } = makeMemory({ arenaBytes: 256 });
+    const step = STEPS[name]!(heap);
+    const window = heap.allocate(65_536);
+    const guard = heap.allocate(4096);
+    heap.u8.fill(0x5a, guard, guard + 4096);
+    const input = Array.from({ length: 12 }, () => `a  b1 ${'a'.repeat(40)}`);
+    const { views, rows } = place(heap, window, input);
+    t.notOk(runTextChain([step], kernel, arena, { views, rows, count: input.length }), name);
+    t.ok(heap.u8.subarray(guard, guard + 4096).every((byte) => byte === 0x5a));
+  }
+});
+
+test('a cell over the ceiling is told by its length', async (t) => {
+  const { heap, kernel, arena } = makeMemory({ arenaBytes: 16 * 1024 * 1024 });
+  const step = replaceSteps.literalStep(heap, 'a', 'x'.repeat(1000), null);
+  const window = heap.allocate(1024 * 1024);
+  const { views, rows } = place(heap, window, ['a'.repeat(500_000)]);
+  t.ok(runTextChain([step], kernel, arena, { views, rows, count: 1 }));
+  t.ok(heap.u32[(views >>> 2) + 1]! > 4 * 1024 * 1024);
+  t.ok(step.edit('a'.repeat(500_000)).length > 4 * 1024 * 1024);
+});
+
+test('white space is what Unicode says it is', async (t) => {
+  for (let point = 0; point < 0x10000; point++) {
+    if (point >= 0xd800 && point < 0xe000) continue;
+    const character = String.fromCharCode(point);
+    const isSpace = /\p{White_Space}/u.test(character);
+    if ((edits.trimWhiteSpace(character) === '') !== isSpace) t.fail(`U+${point.toString(16)}`);
+  }
+  const { heap, kernel, arena } = makeMemory();
+  const window = heap.allocate(2 * 1024 * 1024);
+  const points = Array.from({ length: 0x3100 }, (_, point) => String.fromCharCode(point));
+  const { views, rows } = place(heap, window, points);
+  runTextChain([steps.trimStep()], kernel, arena, { views, rows, count: points.length });
+  for (const [row, character] of points.entries()) {
+    const isSpace = /\p{White_Space}/u.test(character);
+    if ((read(heap, views, row) === '') !== isSpace) t.fail(`kernel U+${row.toString(16)}`);
+  }
+});
+
+/** Cells side by side, so that a kernel that reads or writes too far meets its neighbours. */
+function place(heap: Heap, window: number, input: readonly Cell[]): { views: number; rows: number } {
+  let at = window;
+  const take = (bytes: number): number => {
+    const start = Math.ceil(at / 8) * 8;
+    at = start + bytes;
+    return start;
+  };
+  const views = take(input.length * VIEW_BYTES);
+  const rows = take(input.length * 4);
+  for (const [row, cell] of input.entries()) {
+    heap.u32[(rows >>> 2) + row] = row;
+    const bytes = Buffer.from(cell ?? '', 'utf8');
+    heap.u8.set(bytes, at);
+    heap.u32.set([cell === null ? 0 : at, bytes.length], (views + row * VIEW_BYTES) >>> 2);
+    at += bytes.length;
+  }
+  return { views, rows };
+}
+
+function read(heap: Heap, views: number, row: number): Cell {
+  const at = (views + row * VIEW_BYTES) >>> 2;
+  const start = heap.u32[at]!;
+  if (start === 0) return null;
+  return Buffer.from(heap.u8.subarray(start, start + heap.u32[at + 1]!)).toString('utf8');
+}
