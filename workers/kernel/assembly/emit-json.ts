@@ -3,6 +3,7 @@
 import { isNull } from './csv-text';
 import {
   BEGAN_AT,
+  CELL_CLASSES,
   EMPTY_IS_NULL,
   FLAG_STRING,
   FLAGS,
@@ -55,6 +56,10 @@ export function emitJson(program: usize, selection: usize, from: u32, to: u32, o
   const rowLength = <usize>load<u32>(program, ROW_LENGTH);
   const tailText = <usize>load<u32>(program, TAIL_AT);
   const tailLength = <usize>load<u32>(program, TAIL_LENGTH);
+  const classes = <usize>load<u32>(program, CELL_CLASSES);
+  // No byte equals 256: a file without quotes.
+  const quote: u32 = load<u32>(program, RAW_QUOTE) == QUOTE ? QUOTE : 256;
+  const omitNulls = load<u32>(program, OMIT_NULLS) != 0;
   const steps = program + HEAD_BYTES;
   const stepsEnd = steps + <usize>load<u32>(program, STEPS) * STEP_BYTES;
   let at = out;
@@ -65,6 +70,24 @@ export function emitJson(program: usize, selection: usize, from: u32, to: u32, o
     if (at + rowLength + tailLength + VALUE_EXTRA_BYTES > limit) break;
     let next = putText(at, rowText, rowLength);
     for (let step = steps; step < stepsEnd; step += STEP_BYTES) {
+      if (load<u32>(step, KIND) == KIND_FIELD && !omitNulls) {
+        // What is rare (missing, no room) goes the general way.
+        const entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
+        let start = <usize>load<u32>(entry) + 1;
+        let end = <usize>load<u32>(entry, 4);
+        const doubled = start < end && <u32>load<u8>(start) == quote;
+        if (doubled) {
+          start++;
+          end--;
+        }
+        const prefixLength = <usize>load<u32>(step, PREFIX_LENGTH);
+        const room = next + prefixLength + (end - start) * ESCAPE_BYTES_MAX + VALUE_EXTRA_BYTES <= limit;
+        if (start < end && load<u8>(classes + <usize>load<u8>(start)) == 0 && room) {
+          next = putEscaped(putText(next, <usize>load<u32>(step, PREFIX_AT), prefixLength), start, end, doubled);
+          store<u8>(next++, <u8>QUOTE);
+          continue;
+        }
+      }
       next = member(program, step, row, physical, next, limit);
       if (next == 0) break;
     }
