@@ -10,6 +10,7 @@ import { Cancelled } from '../../../workers/failure.ts';
 import { BytesSource } from '../../../workers/input/bytes-source.ts';
 import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../../../workers/input/ceilings.ts';
 import { openCsvReader } from '../../../workers/input/csv/csv-reader.ts';
+import { openPlainReader } from '../../../workers/input/csv/plain-reader.ts';
 import { FileSource } from '../../../workers/input/file-source.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
 import { referenceRows } from './csv-reference.ts';
@@ -58,6 +59,29 @@ test('as many columns as allowed, and one more', async (t) => {
   t.equal(long.failure, `Line 3 has more than ${COLUMNS_MAX} columns.`);
   t.equal(long.rowsRead, 1);
   t.equal((await read(`a,b\n1,2\n${row(300_000)}`)).failure, `Line 3 has more than ${COLUMNS_MAX} columns.`);
+});
+
+test('the plain lane keeps the same ceilings and passes the same gate', async (t) => {
+  const dialect = { delimiter: '¦', quote: '"', headerRow: 0 };
+  const plain = (text: string): ReturnType<typeof readRows> =>
+    readRows(openPlainReader, kernel, Buffer.from(text), { dialect });
+  const cell = 'x'.repeat(CELL_BYTES_MAX);
+  const under = await plain(`a¦b\n${cell}¦"${cell.slice(2)}"\r\n1¦2`);
+  t.equal(under.failure, null);
+  t.strictSame(
+    under.rows[0]?.map((text) => text?.length),
+    [CELL_BYTES_MAX, CELL_BYTES_MAX - 2],
+  );
+  t.equal((await plain(`a¦b\n1¦2\n"\n"¦${cell}x\n`)).failure, 'Line 4 begins a cell of more than 4 MiB.');
+  const over = await plain(`a¦b\n1¦2\n${'y'.repeat(ROW_BYTES_MAX + 1)}`);
+  t.match(over.failure, /^Line 3 begins a row of more than 16 MiB/);
+  t.equal(over.rowsRead, 1);
+  t.match((await plain(`a¦b\n1¦2\n"${'y'.repeat(ROW_BYTES_MAX + 200_000)}`)).failure, /^Line 3 begins a row of more/);
+  t.equal((await plain(`a\n${'¦'.repeat(COLUMNS_MAX)}\n`)).failure, `Line 2 has more than ${COLUMNS_MAX} columns.`);
+  t.equal(
+    (await plain(`a\n1\n"\n"¦"2\n\n`)).failure,
+    'Line 4 begins a quoted field that is not closed before the end of the file.',
+  );
 });
 
 test('a row that outgrows the window waits at the gate, and the gate is given back', async (t) => {
