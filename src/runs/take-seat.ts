@@ -51,6 +51,7 @@ async function waitInSeat(
   const { exchange } = request;
   let end: UploadEnd | null = null;
   let drained = false;
+  let handedOver = false;
   let wake = (): void => {};
   let timer: NodeJS.Timeout | undefined;
   const awake = (): void => wake();
@@ -68,12 +69,16 @@ async function waitInSeat(
   });
   try {
     for (;;) {
-      if (seat.state.phase === 'yours') return seat.state.ownership;
-      if (exchange.gone) return null;
-      if (drained && end !== null) {
+      // A Run that runs is interrupted by the same deadline: its repeats are told so.
+      if (drained && end !== null && seat.state.phase !== 'running' && seat.state.phase !== 'finished') {
         exchange.refuse(busy('The service is about to stop.'));
         return null;
       }
+      if (seat.state.phase === 'yours') {
+        handedOver = true;
+        return seat.state.ownership;
+      }
+      if (exchange.gone) return null;
       if (end !== null && answer(request, seat, end, upload.endedAt + node.waitMilliseconds)) return null;
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -82,8 +87,7 @@ async function waitInSeat(
   } finally {
     clearTimeout(timer);
     forget();
-    // What was handed over goes on with makeRun.
-    if (seat.state.phase !== 'yours') seat.leave();
+    if (!handedOver) seat.leave();
   }
 }
 
