@@ -14,10 +14,15 @@ export interface Log {
   flush(): void;
 }
 
+/** Lines are gathered up to this, or for so long. */
+const LINES_BYTES = 8 * 1024;
+const FLUSH_MILLISECONDS = 50;
+
 /** @param level one of pino's levels or "silent" */
 export function openLog(level: string): Log {
-  // Lines go out in the background: a slow reader of standard output must not stop the loop.
-  const stream = destination({ dest: 1, sync: false });
+  // Lines go out in the background and together: neither a slow reader of standard output nor a write for each of
+  // thousands of lines a second must hold the loop.
+  const stream = destination({ dest: 1, sync: false, minLength: LINES_BYTES, periodicFlush: FLUSH_MILLISECONDS });
   const options = {
     level,
     base: null,
@@ -30,7 +35,10 @@ export function openLog(level: string): Log {
     info: (event, fields) => logger.info({ event, ...fields }),
     warn: (event, fields) => logger.warn({ event, ...fields }),
     fault: (event, fault, fields) => logger.error({ event, ...fields, ...describe(fault) }),
-    always: (event, fields) => unconditional.info({ event, ...fields }),
+    always: (event, fields) => {
+      unconditional.info({ event, ...fields });
+      stream.flush();
+    },
     flush: () => stream.flushSync(),
   };
 }

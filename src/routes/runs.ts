@@ -1,6 +1,6 @@
 // create_run (its checks 2 to 8) and get_run.
 import type { Exchange } from '../http/exchange.ts';
-import { isFormWithBoundary } from '../http/multipart.ts';
+import { boundaryOf } from '../http/multipart.ts';
 import { type Refusal, refusal } from '../http/refusal.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import { createRun } from '../runs/create-run.ts';
@@ -28,9 +28,10 @@ export async function postRun(gate: Gate, node: NodeState, exchange: Exchange, t
     exchange.refuse(refusal('TEMPLATE_NOT_FOUND', 'There is no Template with this id.'));
     return;
   }
-  const refused = bodyRefusal(exchange, subscription.plan.uploadBytesMax);
-  if (refused !== null) {
-    exchange.refuse(refused);
+  const boundary = boundaryOf(exchange.header('content-type') ?? '');
+  const refused = bodyRefusal(exchange, boundary, subscription.plan.uploadBytesMax);
+  if (refused !== null || boundary === null) {
+    if (refused !== null) exchange.refuse(refused);
     return;
   }
   await createRun(node, {
@@ -39,7 +40,7 @@ export async function postRun(gate: Gate, node: NodeState, exchange: Exchange, t
     subscription,
     template,
     key,
-    contentType: exchange.header('content-type') ?? '',
+    boundary,
     outputName: (runId, ending) => outputName(template, runId, ending),
   });
 }
@@ -69,8 +70,8 @@ export function runNotFound(): Refusal {
 }
 
 /** Checks 7 and 8. */
-function bodyRefusal(exchange: Exchange, fileBytesMax: number | null): Refusal | null {
-  if (!isFormWithBoundary(exchange.header('content-type') ?? '')) {
+function bodyRefusal(exchange: Exchange, boundary: string | null, fileBytesMax: number | null): Refusal | null {
+  if (boundary === null) {
     return refusal('UNSUPPORTED_FILE_TYPE', 'Send the file as multipart/form-data with a boundary.');
   }
   const encoding = exchange.header('content-encoding')?.toLowerCase() ?? 'identity';

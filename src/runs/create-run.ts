@@ -19,7 +19,8 @@ export interface CreateRunRequest {
   readonly template: CatalogTemplate<CheckedTemplate>;
   /** The Idempotency-Key, null = none. */
   readonly key: string | null;
-  readonly contentType: string;
+  /** Of the form. */
+  readonly boundary: string;
   /** Name of the output for its Run and ending. */
   readonly outputName: (runId: string, ending: string) => string;
 }

@@ -34,10 +34,10 @@ export function storedUpload(node: NodeState, request: CreateRunRequest, lease: 
 
 /** Begins an upload; without a path its file is only hashed and counted. The caller calls `begin`. */
 export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath: string | null): Upload {
-  const { exchange, contentType, subscription, template, key } = request;
+  const { exchange, boundary, subscription, template, key } = request;
   const { uploadBytesMax, rowsMax } = subscription.plan;
   const upload = new Upload(exchange.body!, {
-    contentType,
+    boundary,
     fileBytesMax: uploadBytesMax,
     rowsMax,
     spoolPath,

@@ -2,8 +2,7 @@
 // It does not answer and does not start engines; whoever follows it is told through its listener.
 // States: arriving → whole, refused, gone (the client), or failed (our disk): told once by `end`.
 import { createHash } from 'node:crypto';
-import type { FormReader, ParameterName } from '../http/multipart.ts';
-import { readForm } from '../http/multipart.ts';
+import { FormReader, type FormSink } from '../http/multipart.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { BodySink, RequestBody } from '../http/request-body.ts';
 import { SpooledFile } from '../spool/spooled-file.ts';
@@ -13,7 +12,8 @@ import { type CheckedParameters, checkParameters, type SentParameters } from './
 export const FORM_BYTES_MAX = 64 * 1024;
 
 export interface UploadSettings {
-  readonly contentType: string;
+  /** Of the form. */
+  readonly boundary: string;
   /** The plan's ceiling of the file, null = none. */
   readonly fileBytesMax: number | null;
   readonly rowsMax: number | null;
@@ -48,9 +48,10 @@ export class Upload implements BodySink {
   listener: UploadListener = NO_LISTENER;
   #settings: UploadSettings;
   #body: RequestBody;
-  #form: FormReader | null = null;
+  #form: FormReader;
   #hash;
   #sent: SentParameters = { delimiter: undefined, header_row: undefined };
+  #contentBytes = 0;
   #formWhole = false;
   #resolve: (end: UploadEnd) => void = () => {};
   #over = false;
@@ -58,6 +59,7 @@ export class Upload implements BodySink {
   constructor(body: RequestBody, settings: UploadSettings) {
     this.#body = body;
     this.#settings = settings;
+    this.#form = new FormReader(settings.boundary, this.#formSink());
     this.#hash = settings.fingerprintOf === null ? null : createHash('sha256');
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -67,12 +69,6 @@ export class Upload implements BodySink {
 
   /** Begins to read. Apart from the constructor, so that the listener can be set before the first byte. */
   begin(): void {
-    try {
-      this.#form = readForm(this.#settings.contentType, this.#formSink());
-    } catch {
-      this.#finish(refused(refusal('UNSUPPORTED_FILE_TYPE', 'The Content-Type has no usable boundary.')));
-      return;
-    }
     this.#body.flow(this);
   }
 
@@ -94,12 +90,12 @@ export class Upload implements BodySink {
   chunk(bytes: Buffer): void {
     const { fileBytesMax } = this.#settings;
     if (fileBytesMax !== null && this.#body.receivedBytes > fileBytesMax + FORM_BYTES_MAX) this.#tooLarge();
-    if (!this.#over) this.#form?.write(bytes);
+    if (!this.#over) this.#form.write(bytes);
   }
 
   end(): void {
     this.endedAt = Date.now();
-    this.#form?.end();
+    this.#form.end();
   }
 
   cut(why: 'silent' | 'late'): void {
@@ -107,18 +103,19 @@ export class Upload implements BodySink {
     this.#finish({ kind: 'refused', refusal: refusal('MALFORMED_FILE', message), cut: why });
   }
 
-  #formSink() {
+  #formSink(): FormSink {
     return {
-      fileStarted: (ending: string): void => {
+      fileStarted: (ending) => {
         this.ending = ending;
       },
-      fileBytes: (bytes: Buffer): void => this.#fileBytes(bytes),
-      parameter: (name: ParameterName, value: string | null): void => {
+      fileBytes: (bytes) => this.#fileBytes(bytes),
+      otherBytes: (count) => this.#count(count),
+      parameter: (name, value) => {
         this.#sent[name] = this.#sent[name] === undefined ? value : null;
         this.listener.parametersChanged();
       },
-      broken: (message: string): void => this.#finish(refused(refusal('MALFORMED_FILE', message))),
-      whole: (): void => {
+      broken: (message) => this.#finish(refused(refusal('MALFORMED_FILE', message))),
+      whole: () => {
         this.#formWhole = true;
         if (this.fileBytes === 0) {
           this.#finish(refused(refusal('MALFORMED_FILE', 'The file is empty.')));
@@ -147,13 +144,17 @@ export class Upload implements BodySink {
   #fileBytes(bytes: Buffer): void {
     if (this.#over) return;
     this.fileBytes += bytes.length;
-    const { fileBytesMax } = this.#settings;
-    if (fileBytesMax !== null && this.fileBytes > fileBytesMax) {
-      this.#tooLarge();
-      return;
-    }
+    this.#count(bytes.length);
+    if (this.#over) return;
     this.#hash?.update(bytes);
     if (this.spool !== null && !this.spool.write(bytes)) this.#body.pause();
+  }
+
+  /** Parts that nobody reads count as the file does. */
+  #count(bytes: number): void {
+    const { fileBytesMax } = this.#settings;
+    this.#contentBytes += bytes;
+    if (fileBytesMax !== null && this.#contentBytes > fileBytesMax) this.#tooLarge();
   }
 
   #tooLarge(): void {
@@ -176,7 +177,7 @@ export class Upload implements BodySink {
     if (this.#over) return;
     this.#over = true;
     this.listener = NO_LISTENER;
-    if (end.kind !== 'whole') this.#form?.abandon();
+    if (end.kind !== 'whole') this.#form.abandon();
     this.#resolve(end);
   }
 }
