@@ -57,6 +57,7 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
   const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);
   const delimiter = load<u32>(program, DELIMITER);
   const delimiterLength = <usize>load<u32>(program, DELIMITER_LENGTH);
+  const classes = <usize>load<u32>(program, CELL_CLASSES);
   const steps = program + HEAD_BYTES;
   const stepsEnd = steps + <usize>load<u32>(program, STEPS) * STEP_BYTES;
   const stopAtFormula = load<u32>(program, STOP_AT_FORMULA) != 0;
@@ -73,6 +74,7 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
       let next: usize;
       if (kind == KIND_RUN) next = run(program, step, row, at, limit);
       else if (kind == KIND_FIELD) next = fields(program, step, row, at, limit);
+      else if (kind == KIND_VIEWS) next = view(program, step, classes, physical, at, limit);
       else next = cell(program, step, kind, physical, at, limit);
       if (next == 0) break;
       store<u32>(next, delimiter);
@@ -177,15 +179,23 @@ function fields(program: usize, step: usize, row: usize, out: usize, limit: usiz
   return out - delimiterLength;
 }
 
-/** One cell by itself. 0 = no room. */
-function cell(program: usize, step: usize, kind: u32, physical: usize, out: usize, limit: usize): usize {
-  if (kind == KIND_VIEWS) {
-    const view = <usize>load<u32>(step, SOURCE) + (physical << 3);
-    const start = <usize>load<u32>(view);
-    const length = <usize>load<u32>(view, 4);
-    if (out + length * 2 + <usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES > limit) return 0;
-    return start == 0 ? putNull(step, out) : text(program, step, start, start + length, false, out);
+/** A cell of clean text. 0 = no room. */
+function view(program: usize, step: usize, classes: usize, physical: usize, out: usize, limit: usize): usize {
+  const at = <usize>load<u32>(step, SOURCE) + (physical << 3);
+  const start = <usize>load<u32>(at);
+  const length = <usize>load<u32>(at, 4);
+  if (out + length * 2 + <usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES > limit) return 0;
+  if (start == 0) return putNull(step, out);
+  const guarded = load<u8>(classes + <usize>load<u8>(start)) != 0;
+  if (length == 0 || guarded || load<u32>(step, FLAGS) & FLAG_QUOTE) {
+    return text(program, step, start, start + length, false, out);
   }
+  const next = bare(program, start, start + length, false, out);
+  return next != 0 ? next : quoted(start, start + length, false, false, out);
+}
+
+/** A typed cell. 0 = no room. */
+function cell(program: usize, step: usize, kind: u32, physical: usize, out: usize, limit: usize): usize {
   if (out + <usize>load<u32>(step, NULL_LENGTH) + TYPED_BYTES_MAX * 2 > limit) return 0;
   const meta = load<u8>(<usize>load<u32>(step, SECOND) + physical);
   if (meta == META_NULL) return putNull(step, out);

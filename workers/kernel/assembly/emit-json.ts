@@ -70,21 +70,10 @@ export function emitJson(program: usize, selection: usize, from: u32, to: u32, o
     if (at + rowLength + tailLength + VALUE_EXTRA_BYTES > limit) break;
     let next = putText(at, rowText, rowLength);
     for (let step = steps; step < stepsEnd; step += STEP_BYTES) {
-      if (load<u32>(step, KIND) == KIND_FIELD && !omitNulls) {
-        // What is rare (missing, no room) goes the general way.
-        const entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
-        let start = <usize>load<u32>(entry) + 1;
-        let end = <usize>load<u32>(entry, 4);
-        const doubled = start < end && <u32>load<u8>(start) == quote;
-        if (doubled) {
-          start++;
-          end--;
-        }
-        const prefixLength = <usize>load<u32>(step, PREFIX_LENGTH);
-        const room = next + prefixLength + (end - start) * ESCAPE_BYTES_MAX + VALUE_EXTRA_BYTES <= limit;
-        if (start < end && load<u8>(classes + <usize>load<u8>(start)) == 0 && room) {
-          next = putEscaped(putText(next, <usize>load<u32>(step, PREFIX_AT), prefixLength), start, end, doubled);
-          store<u8>(next++, <u8>QUOTE);
+      if (!omitNulls && load<u32>(step, FLAGS) & FLAG_STRING && load<u32>(step, KIND) <= KIND_VIEWS) {
+        const done = common(step, row, physical, classes, quote, next, limit);
+        if (done != 0) {
+          next = done;
           continue;
         }
       }
@@ -96,6 +85,43 @@ export function emitJson(program: usize, selection: usize, from: u32, to: u32, o
   }
   store<u32>(program, <u32>at, OUT_NEXT);
   return position - from;
+}
+
+/** A text that is neither missing nor without room, as most are. 0 = it is: the general way. */
+function common(
+  step: usize,
+  row: usize,
+  physical: usize,
+  classes: usize,
+  quote: u32,
+  out: usize,
+  limit: usize,
+): usize {
+  const source = <usize>load<u32>(step, SOURCE);
+  let start: usize;
+  let end: usize;
+  let doubled = false;
+  if (load<u32>(step, KIND) == KIND_VIEWS) {
+    const view = source + (physical << 3);
+    start = <usize>load<u32>(view);
+    end = start + <usize>load<u32>(view, 4);
+    if (start == 0) return 0;
+  } else {
+    const entry = row + (source << 2);
+    start = <usize>load<u32>(entry) + 1;
+    end = <usize>load<u32>(entry, 4);
+    if (start < end && <u32>load<u8>(start) == quote) {
+      doubled = true;
+      start++;
+      end--;
+    }
+    if (start >= end || load<u8>(classes + <usize>load<u8>(start)) != 0) return 0;
+  }
+  const prefixLength = <usize>load<u32>(step, PREFIX_LENGTH);
+  if (out + prefixLength + (end - start) * ESCAPE_BYTES_MAX + VALUE_EXTRA_BYTES > limit) return 0;
+  const next = putEscaped(putText(out, <usize>load<u32>(step, PREFIX_AT), prefixLength), start, end, doubled);
+  store<u8>(next, <u8>QUOTE);
+  return next + 1;
 }
 
 /** One step of a row. 0 = no room. */
