@@ -151,7 +151,7 @@ function failOnText(text: Text, record: ReferenceRecord): void {
   const to = record.structurals[record.structurals.length - 1]! + 1;
   const nul = text.u8.subarray(from, to).indexOf(0);
   const line = invalidLine(text.u8, from, to);
-  if (nul >= 0 && (line < 0 || from + nul < line)) fail(text, 'nul', from + nul);
+  if (nul >= 0 && (line < 0 || from + nul <= line)) fail(text, 'nul', from + nul);
   if (line >= 0) fail(text, 'utf8', line);
 }
 
