@@ -15,7 +15,7 @@ import type { RunOutcome, RunTask } from './messages.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
 import type { RunReport } from './report.ts';
 import { SpillFolder } from './spill/spill-folder.ts';
-import { planRun } from './template/plan.ts';
+import { planRun, type RunPlan } from './template/plan.ts';
 import type { Template } from './template/template.ts';
 
 /** Milliseconds of work after which a Run lets the thread's other Runs go on. */
@@ -63,6 +63,8 @@ class Run {
   readonly #report: RunReport;
   #reader: RowReader | null = null;
   #pipeline: Pipeline | null = null;
+  /** What is wrong with a file whose syntax may still turn out to be broken. */
+  #held: Failure | null = null;
   #busyMilliseconds = 0;
   #since = performance.now();
 
@@ -75,11 +77,16 @@ class Run {
     this.#report = emptyReport(job.task);
   }
 
+  /**
+   * A file that lacks columns or has too many rows is still read to its end: broken syntax further down is the graver
+   * failure, and the answer must not depend on how much of the file had arrived.
+   */
   async drive(): Promise<RunOutcome> {
     try {
       const reader = await this.#open();
       const pipeline = this.#start(reader);
       await this.#readAll(reader, pipeline);
+      if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
       return this.#outcome(await this.#finish(reader, pipeline), pipeline);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -113,8 +120,10 @@ class Run {
     return reader;
   }
 
-  #start(reader: RowReader): Pipeline {
-    const plan = planRun(this.#job.template, reader.head.headers);
+  /** Null when the file lacks columns. */
+  #start(reader: RowReader): Pipeline | null {
+    const plan = this.#plan(reader);
+    if (plan === null) return null;
     this.#pipeline = buildPipeline({
       plan,
       template: this.#job.template,
@@ -128,25 +137,37 @@ class Run {
     return this.#pipeline;
   }
 
-  async #readAll(reader: RowReader, pipeline: Pipeline): Promise<void> {
-    const rowsMax = this.#job.task.limits.rowsMax ?? Number.POSITIVE_INFINITY;
+  #plan(reader: RowReader): RunPlan | null {
+    try {
+      return planRun(this.#job.template, reader.head.headers);
+    } catch (error) {
+      if (!(error instanceof Failed) || error.failure.code !== 'TEMPLATE_COLUMNS_MISSING') throw error;
+      this.#held = error.failure;
+      return null;
+    }
+  }
+
+  async #readAll(reader: RowReader, pipeline: Pipeline | null): Promise<void> {
     const batchRowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
     for (;;) {
       this.#arena.clear();
-      const batch = reader.next(Math.min(batchRowsMax, pipeline.rowsWanted()));
+      const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
+      const batch = reader.next(Math.min(batchRowsMax, wanted));
       if (batch === 'wait') await this.#idle(() => reader.wait());
       else if (batch === 'end') return;
       else {
-        if (reader.rowsRead > rowsMax) {
-          throw new Failed(
-            'ROW_LIMIT_EXCEEDED',
-            `The file has more than the ${rowsMax} data rows that the plan allows.`,
-          );
-        }
-        if (pipeline.rowsWanted() > 0) pipeline.push(batch);
+        this.#holdRowLimit(reader.rowsRead);
+        if (this.#held === null && wanted > 0) pipeline?.push(batch);
         await this.#breathe();
       }
     }
+  }
+
+  #holdRowLimit(rowsRead: number): void {
+    const { rowsMax } = this.#job.task.limits;
+    if (rowsMax === null || rowsRead <= rowsMax) return;
+    const message = `The file has more than the ${rowsMax} data rows that the plan allows.`;
+    this.#held ??= { code: 'ROW_LIMIT_EXCEEDED', message };
   }
 
   async #finish(reader: RowReader, pipeline: Pipeline): Promise<Failure | null> {
