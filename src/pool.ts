@@ -15,6 +15,8 @@ export interface PoolSettings {
   readonly budget: SharedArrayBuffer;
   /** A thread has ended: gives back to the budget what it had borrowed. */
   readonly onThreadLost: (thread: number, fault: unknown) => void;
+  /** A thread failed before it had its task (it could not be loaded) and is being replaced. Without it: an exception. */
+  readonly onLoadFault?: (fault: unknown) => void;
   /** Module whose export `serve` takes a ThreadStart; the engine's unless a test says otherwise. */
   readonly entry?: URL;
 }
@@ -69,6 +71,7 @@ export class ThreadPool {
       atomics: 'disabled',
       recordTiming: false,
     });
+    if (settings.onLoadFault !== undefined) this.#piscina.on('error', settings.onLoadFault);
     for (let thread = 0; thread < settings.threads; thread += 1) this.#start(thread);
   }
 

@@ -95,6 +95,7 @@ async function openServer(
       metrics.threadLost();
       log.fault('thread_lost', fault, { thread });
     },
+    onLoadFault: (fault) => log.fault('thread_not_loaded', fault, {}),
   });
   undo.push(() => pool.close());
   let baseUrl = config.baseUrl ?? '';
