@@ -107,13 +107,18 @@ function checkSchema(
   const whole = Object.assign(Object.create(null), source, fragments, {
     operations: entries.map(({ value }) => value),
   });
+  const entryAt = (pointer: string) => entries[Number(/^\/operations\/(\d+)/.exec(pointer)?.[1])];
+  const errors = validator.errors(whole);
   let sound = true;
-  for (const { pointer, code, message } of schemaMessages(validator.errors(whole))) {
-    const [, index, rest] = /^\/operations\/(\d+)(.*)$/.exec(pointer) ?? [];
-    const entry = index === undefined ? undefined : entries[Number(index)];
+  // Not all errors become messages; every one spoils what it is in.
+  for (const { instancePath } of errors) {
+    const entry = entryAt(instancePath);
     if (entry === undefined) sound = false;
     else broken.add(entry.pointer);
-    report(entry === undefined ? pointer : entry.base + rest, code, message);
+  }
+  for (const { pointer, code, message } of schemaMessages(errors)) {
+    const base = entryAt(pointer)?.base;
+    report(base === undefined ? pointer : base + pointer.replace(/^\/operations\/\d+/, ''), code, message);
   }
   return sound;
 }

@@ -69,34 +69,39 @@ class Expansion {
         'UNKNOWN_FRAGMENT',
         `There is no fragment ${JSON.stringify(fragment)}.${hint}`,
       );
+      this.#leaveOut(entry);
       return;
     }
     this.used.add(fragment);
     if (path.includes(fragment)) {
       const circle = [...path.slice(path.indexOf(fragment)), fragment].join(' → ');
       this.#report(entry.pointer, 'FRAGMENT_CYCLE', `The fragment uses itself: ${circle}.`);
+      this.#leaveOut(entry);
       return;
     }
     const values = (typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {}) as Values;
-    this.#checkNames(entry, fragment, values);
-    this.add(entries, values, [...path, fragment]);
+    if (this.#hasItsValues(entry, fragment, values)) this.add(entries, values, [...path, fragment]);
+    else this.#leaveOut(entry);
   }
 
-  #checkNames(entry: OperationEntry, fragment: string, values: Values): void {
+  /** What follows depends on operations that nobody knows. */
+  #leaveOut(entry: OperationEntry): void {
+    this.operations.push({ ...entry, name: '', broken: true });
+  }
+
+  #hasItsValues(entry: OperationEntry, fragment: string, values: Values): boolean {
     const wanted = this.#wanted(fragment);
-    for (const name of wanted) {
-      if (Object.hasOwn(values, name)) continue;
-      this.#report(
-        entry.base,
-        'FRAGMENT_VALUE',
-        `The fragment ${JSON.stringify(fragment)} needs with: {${name}: ...}.`,
-      );
+    const missing = [...wanted].filter((name) => !Object.hasOwn(values, name));
+    if (missing.length > 0) {
+      const needed = missing.map((name) => `${name}: ...`).join(', ');
+      this.#report(entry.base, 'FRAGMENT_VALUE', `The fragment ${JSON.stringify(fragment)} needs with: {${needed}}.`);
     }
     for (const name of Object.keys(values)) {
       if (wanted.has(name)) continue;
       const message = `The fragment ${JSON.stringify(fragment)} has no \${${name}}.`;
       this.#report(`${entry.base}/with/${name}`, 'FRAGMENT_VALUE', message);
     }
+    return missing.length === 0;
   }
 
   #wanted(fragment: string): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 // Reads a Template written in YAML: 1.2 core schema, one document, unique keys, no tags, few aliases. The only importer
 // of `yaml`. Depth is looked at before the tree is made, because the library makes it by recursion.
 import type { CST, Node, Pair } from 'yaml';
-import { Composer, isAlias, isMap, isScalar, isSeq, Parser } from 'yaml';
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
 import type { SourceNode, SourceProblem, SourceResult } from './source-node.ts';
 import {
   checkedNumber,
@@ -37,8 +37,16 @@ export function readYaml(text: string): SourceResult {
   }
 }
 
-/** The tokens of the text, refused when they are nested too deep. */
+/** Lexical parts of a YAML text at most, some 50,000 lines: the library takes seconds for a million of them. */
+const LEXEMES_MAX = 300_000;
+
+/** The tokens of the text, refused when they are too many or nested too deep. */
 function shallowTokens(text: string): CST.Token[] {
+  let left = LEXEMES_MAX;
+  for (const _ of new Lexer().lex(text)) {
+    if (--left >= 0) continue;
+    throw new SourceRefused(0, 'TOO_LARGE', 'The Template is too large as YAML. Move lists into reference tables.');
+  }
   const tokens = [...new Parser().parse(text)];
   const open: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -11,8 +11,15 @@ export interface SchemaMessage {
 
 type Schema = Readonly<Record<string, unknown>>;
 
+/** Violations that are looked at: enough for fifty problems, few enough to compare each with each. */
+const VIOLATIONS_MAX = 1_000;
+
+/** Alternatives inside alternatives at most. */
+const ALTERNATIVES_DEPTH_MAX = 5;
+
 /** The problems behind the violations, in the order of their places in the schema. */
-export function schemaMessages(errors: readonly SchemaError[]): SchemaMessage[] {
+export function schemaMessages(all: readonly SchemaError[]): SchemaMessage[] {
+  const errors = firstViolations(all);
   const alternatives = errors.filter(({ keyword, params }) => isAlternative(keyword) && !('tag' in params));
   const inside = (error: SchemaError) => alternatives.some((other) => other !== error && isInside(error, other));
   const causes = errors.filter((error) => !inside(error)).flatMap((error) => cause(error, errors));
@@ -27,6 +34,18 @@ const CONSEQUENCES: ReadonlySet<string> = new Set(['MISSING_PARAMETER', 'BAD_PAR
 
 function isMisspelt({ code, message }: SchemaMessage): boolean {
   return (code === 'UNKNOWN_PARAMETER' || code === 'UNKNOWN_KEY') && message.includes('Did you mean');
+}
+
+/** The first violations, and what tells of which alternatives the last of them are part. */
+function firstViolations(errors: readonly SchemaError[]): readonly SchemaError[] {
+  if (errors.length <= VIOLATIONS_MAX) return errors;
+  const first = errors.slice(0, VIOLATIONS_MAX);
+  for (let at = VIOLATIONS_MAX, left = ALTERNATIVES_DEPTH_MAX; at < errors.length && left > 0; at++) {
+    if (!isAlternative(errors[at]!.keyword)) continue;
+    first.push(errors[at]!);
+    left--;
+  }
+  return first;
 }
 
 function isAlternative(keyword: string): boolean {
@@ -97,8 +116,7 @@ function message(error: SchemaError): SchemaMessage {
 
 function unknownKey(pointer: string, name: string, parent: Schema, data: unknown): SchemaMessage {
   const known = Object.keys((parent['properties'] ?? {}) as object);
-  const given = new Set(Object.keys(data as object));
-  const free = known.filter((key) => !given.has(key));
+  const free = known.filter((key) => !(key in (data as object)));
   const op = (data as Record<string, unknown>)['op'];
   const kind = typeof op === 'string' ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
   const meant = suggestion(name, free);

@@ -1,0 +1,372 @@
+// The check of a Template: problems with their places and suggestions, both formats, fragments, hostile texts.
+import { test } from 'tap';
+import { checkTemplate } from '../../workers/template/check.ts';
+import type { Problem, Template } from '../../workers/template/template.ts';
+import type { TemplateFormat } from '../../workers/template/template-text.ts';
+
+function problemsOf(source: string, format: TemplateFormat = 'yaml'): readonly Problem[] {
+  const result = checkTemplate(source, format);
+  return 'problems' in result ? result.problems : [];
+}
+
+/** `line:column pointer CODE`, the message left out. */
+function places(source: string, format: TemplateFormat = 'yaml'): string[] {
+  return problemsOf(source, format).map(({ line, column, pointer, code }) => `${line}:${column} ${pointer} ${code}`);
+}
+
+function sound(source: string, format: TemplateFormat = 'yaml'): Template {
+  const result = checkTemplate(source, format);
+  if ('problems' in result) throw new Error(result.problems.map(({ message }) => message).join('\n'));
+  return result.template;
+}
+
+test('a Template is normalised with every default filled in', async (t) => {
+  const { input, output, defaults, operations, fileColumns, flagColumn } = sound('{}', 'json');
+  t.strictSame(input, {
+    headerMatch: 'normal',
+    duplicateHeaders: 'suffix',
+    otherColumns: 'keep',
+    nullValues: [''],
+    csv: { delimiter: null, headerRow: null, encoding: null, quote: null, ragged: 'pad', strayQuotes: 'keep' },
+    sheet: null,
+    columns: [],
+  });
+  t.strictSame(defaults, { onError: 'fail', flagColumn: '_issues', maxErrors: null, maxErrorRatio: null });
+  t.equal(output.csv.delimiter, ',');
+  t.equal(sound('output: {format: tsv}').output.csv.delimiter, '\t');
+  t.equal(sound('output: {format: ndjson}').output.json.layout, 'ndjson');
+  t.equal(output.json.layout, 'array');
+  t.strictSame([operations, fileColumns, flagColumn], [[], [], null]);
+});
+
+test('operations are read in their forms; comments and what is disabled are left out', async (t) => {
+  const { operations } = sound(`
+operations:
+  - {op: drop, columns: a, id: first, note: why}
+  - drop: {columns: [b], if_missing: skip}
+  - {operation: rename, style: snake, on_error: flag}
+  - comment: anything
+  - {op: comment, text: anything}
+  - {op: drop, columns: c, enabled: false}
+`);
+  const seen = operations.map(({ pointer, name, id, ifMissing, onError }) => ({
+    pointer,
+    name,
+    id,
+    ifMissing,
+    onError,
+  }));
+  t.strictSame(seen, [
+    { pointer: '/operations/0', name: 'drop', id: 'first', ifMissing: 'fail', onError: 'fail' },
+    { pointer: '/operations/1', name: 'drop', id: null, ifMissing: 'skip', onError: 'fail' },
+    { pointer: '/operations/2', name: 'rename', id: null, ifMissing: 'fail', onError: 'flag' },
+  ]);
+  t.strictSame(Object.keys(operations[0]!.parameters), ['columns'], 'an operation sees its own parameters only');
+});
+
+test('all problems at once, in the order of the text, with what to write instead', async (t) => {
+  const source = `format: 1
+nam: x
+input:
+  header_match: losse
+operations:
+  - {op: renam, columns: {a: b}}
+  - {op: rename, colums: {a: b}}
+  - {op: pivot, by: a}
+  - rename: {columns: {a: 1}}
+  - {op: drop, columns: {type: txt}}
+  - {op: rename, pattern: a}
+  - {op: drop, columns: 3}
+  - drop
+  - {columns: a, enabled: yes}
+output: {format: cvs}
+`;
+  const messages = problemsOf(source).map(({ line, pointer, message }) => `${line} ${pointer} ${message}`);
+  t.strictSame(messages, [
+    '2 /nam Unknown key "nam". Did you mean "name"?',
+    '4 /input/header_match Write "exact", "normal" or "loose". Did you mean "loose"?',
+    '6 /operations/0 There is no operation "renam". Did you mean "rename"?',
+    '7 /operations/1/colums Unknown parameter "colums" of rename. Did you mean "columns"?',
+    '8 /operations/2 The operation "pivot" is not available in this version.',
+    '9 /operations/3/rename/columns/a Write a text, not 1. Put it in quotes.',
+    '10 /operations/4/columns/type Write "text", "integer", "decimal", "number", "boolean", "date", "datetime" or "json". Did you mean "text"?',
+    '11 /operations/5 Give exactly one of "columns", "pattern" with "replace" or "style".',
+    '12 /operations/6/columns Write a column set: "a", ["a", "b"], {pattern: "^a"}, {type: text}, {except: ["a"]} or "*".',
+    '13 /operations/7 Write an operation such as {op: drop, columns: [...]}.',
+    '14 /operations/8 The name of the operation is missing. Write {op: drop, ...}.',
+    '15 /output/format Write "csv", "tsv", "xlsx", "json", "ndjson" or "parquet". Did you mean "csv"?',
+  ]);
+  const many = `operations:\n${'  - {op: drop, colums: a}\n'.repeat(200)}`;
+  t.equal(problemsOf(many).length, 50);
+});
+
+test('the places of problems are those of the text, in both formats', async (t) => {
+  const json =
+    '{\r\n  "operations": [\r\n    {"op": "drop", "columns": ["a"]},\r\n    {"drop": {"columns": ["b", "a"]}}\r\n  ]\r\n}';
+  t.strictSame(places(json, 'json'), ['4:32 /operations/1/drop/columns/1 UNKNOWN_COLUMN']);
+  t.strictSame(places('operations:\n- op: drop\n  columns:\n    - a\n- drop:\n    columns: [b, a]\n'), [
+    '6:18 /operations/1/drop/columns/1 UNKNOWN_COLUMN',
+  ]);
+  t.strictSame(places('{"a/b~c": 1}', 'json'), ['1:2 /a~1b~0c UNKNOWN_KEY']);
+});
+
+test('JSON is strict and YAML is the core of 1.2', async (t) => {
+  const broken = [
+    '',
+    '{',
+    '{"a":1,}',
+    "{'a':1}",
+    '{"a":01}',
+    '{"a":1} x',
+    '{"a":"\n"}',
+    '{"a":nul}',
+    '{"a" 1}',
+    '[1 2]',
+  ];
+  for (const text of broken) t.match(places(text, 'json'), [/ {2}SYNTAX$/], JSON.stringify(text));
+  t.strictSame(places('{"name":"a",\n "name":"b"}', 'json'), ['2:2  DUPLICATE_KEY']);
+  t.strictSame(places('name: a\nname: b\n'), ['2:1  DUPLICATE_KEY']);
+  t.strictSame(places('name: !!str a\n'), ['1:1  YAML_TAG']);
+  t.strictSame(places('name: !x a\n'), ['1:1  YAML_TAG']);
+  t.strictSame(places('%YAML 1.1\n---\nname: a\n'), ['1:1  YAML_VERSION']);
+  t.strictSame(places('name: a\n---\nname: b\n'), ['2:1  SYNTAX']);
+  t.strictSame(places('name: [a\nb: c'), ['2:1  SYNTAX', '3:1  SYNTAX'].slice(0, places('name: [a\nb: c').length));
+  t.strictSame(places('defaults: {max_errors: 12345678901234567890}'), ['1:12  BAD_NUMBER']);
+  t.strictSame(places('defaults: {max_errors: .inf}'), ['1:12  BAD_NUMBER']);
+  t.strictSame(places('? [a]\n: b\n'), ['1:3  BAD_KEY']);
+  const { operations } = sound('operations:\n  - rename: {columns: {01: no, yes: on, 1.50: "null", ~: x}}\n');
+  t.strictSame(Object.entries(operations[0]!.parameters['columns'] as object), [
+    ['01', 'no'],
+    ['yes', 'on'],
+    ['1.50', 'null'],
+    ['~', 'x'],
+  ]);
+  t.equal(sound('\uFEFF{"name":"a"}', 'json').name, 'a', 'a byte order mark is not part of the text');
+});
+
+test('columns: what the file must have, and names that cannot be there', async (t) => {
+  const template = sound(`
+input:
+  columns:
+    - {name: amount, match: [Betrag, {pattern: "^Betrag "}, {position: 3}]}
+    - {name: note, required: false}
+operations:
+  - {op: drop, columns: [x, y], if_missing: skip}
+  - {op: drop, columns: z, if_missing: 'null'}
+  - rename: {columns: {amount: total, y2: y3}}
+`);
+  t.strictSame(
+    template.fileColumns.map(({ name, ifMissing, declared }) => [name, ifMissing, declared]),
+    [
+      ['amount', 'fail', true],
+      ['note', 'null', true],
+      ['x', 'skip', false],
+      ['y', 'skip', false],
+      ['z', 'null', false],
+      ['y2', 'fail', false],
+    ],
+  );
+  const messages = problemsOf(`
+operations:
+  - rename: {columns: {amount: total}}
+  - {op: drop, columns: fax}
+  - {op: drop, columns: [amount]}
+  - rename: {columns: {fax: x}}
+  - {op: select, columns: [total, date]}
+  - {op: drop, columns: dat}
+  - {op: drop, columns: nothing}
+  - rename: {columns: {date: total}}
+output: {columns: [total, when]}
+`).map(({ pointer, message }) => `${pointer} ${message}`);
+  t.strictSame(messages, [
+    '/operations/2/columns/0 The column "amount" does not exist at this step. It is called "total" since rename (/operations/0).',
+    '/operations/3/rename/columns/fax The column "fax" does not exist at this step. It was removed by drop (/operations/1).',
+    '/operations/5/columns The column "dat" does not exist at this step. Did you mean "date"?',
+    '/operations/6/columns The column "nothing" does not exist at this step.',
+    '/operations/7/rename/columns Two columns would be called "total". Give each its own name.',
+    '/output/columns/1 The column "when" does not exist at this step.',
+  ]);
+});
+
+test('patterns and styles reach columns that only later operations name', async (t) => {
+  t.strictSame(places('operations:\n  - {op: drop, columns: {pattern: "^x_"}}\n  - {op: drop, columns: x_1}\n'), [
+    '3:16 /operations/1/columns UNKNOWN_COLUMN',
+  ]);
+  t.strictSame(places('operations:\n  - {op: drop, columns: {except: [a]}}\n  - {op: drop, columns: b}\n'), [
+    '3:16 /operations/1/columns UNKNOWN_COLUMN',
+  ]);
+  t.strictSame(places('operations:\n  - {op: select, columns: {pattern: "^x_"}}\n  - {op: drop, columns: x_1}\n'), []);
+  const { fileColumns } = sound('operations:\n  - {op: rename, style: snake}\n  - {op: drop, columns: invoice_no}\n');
+  t.strictSame(fileColumns, [], 'behind a rename by style a name is not that of the file');
+});
+
+test('a broken operation does not make those behind it look wrong', async (t) => {
+  const source = `
+operations:
+  - {op: select, columns: [a, b]}
+  - {op: rename, columns: {a: 1}}
+  - {op: drop, columns: [c]}
+  - {op: drop, colums: [a]}
+  - {op: nothing}
+  - {op: drop, columns: [e]}
+`;
+  t.strictSame(places(source), [
+    '4:28 /operations/1/columns/a BAD_TYPE',
+    '6:16 /operations/3/colums UNKNOWN_PARAMETER',
+    '7:5 /operations/4 UNKNOWN_OPERATION',
+  ]);
+});
+
+test('settings that exclude each other', async (t) => {
+  const cases: [string, string][] = [
+    ['input: {csv: {delimiter: ";;"}}', '/input/csv/delimiter'],
+    ['input: {csv: {delimiter: "\'", quote: "\'"}}', '/input/csv/delimiter'],
+    ['input: {csv: {encoding: utf-9}}', '/input/csv/encoding'],
+    ['input: {csv: {header_row: x}}', '/input/csv/header_row'],
+    ['input: {columns: [{name: a}, {name: a}]}', '/input/columns/1/name'],
+    ['input: {columns: [{name: a, match: [{pattern: "("}]}]}', '/input/columns/0/match/0/pattern'],
+    ['input: {columns: [{name: a, match: [{position: 0}]}]}', '/input/columns/0/match/0/position'],
+    ['output: {csv: {delimiter: ab}}', '/output/csv/delimiter'],
+    ['output: {csv: {delimiter: "\\""}}', '/output/csv/delimiter'],
+    ['output: {format: tsv, csv: {delimiter: ";"}}', '/output/csv/delimiter'],
+    ['output: {csv: {encoding: windows-1252, bom: true}}', '/output/csv/bom'],
+    ['output: {csv: {encoding: shift_jis}}', '/output/csv/encoding'],
+    ['output: {csv: {date_format: qq}}', '/output/csv/date_format'],
+    ['output: {format: ndjson, json: {layout: array}}', '/output/json/layout'],
+    ['output: {format: parquet}', '/output/format'],
+    ['name: "a\\nb"', '/name'],
+    ['tables: {x: {ref: ../x}}', '/tables/x/ref'],
+    ['tests: [{input: {text: a, file: b}, expect: {rows: []}}]', '/tests/0/input'],
+    ['tests: [{input: {text: a}}]', '/tests/0'],
+    ['defaults: {max_error_ratio: 2}', '/defaults/max_error_ratio'],
+    [
+      'defaults: {on_error: flag, flag_column: a}\ninput: {columns: [{name: a}]}\noperations: [{drop: {columns: b}}]',
+      '/defaults/flag_column',
+    ],
+    ['operations: {op: drop}', '/operations'],
+    ['fragments: []', '/fragments'],
+  ];
+  for (const [source, pointer] of cases)
+    t.strictSame(
+      problemsOf(source).map((problem) => problem.pointer),
+      [pointer],
+      source,
+    );
+  const tables = new Map([['customers', 1]]);
+  const result = checkTemplate('tables: {c: {ref: custmers}}', 'yaml', { tables });
+  t.match(result, { problems: [{ pointer: '/tables/c/ref', message: /Did you mean "customers"\?/ }] });
+});
+
+test('fragments stand in the place of use, with their values', async (t) => {
+  const template = sound(`
+fragments:
+  tidy:
+    - {op: drop, columns: "\${gone}"}
+    - use: {fragment: inner, with: {to: "\${prefix}_x"}}
+  inner: [{rename: {columns: {x: "\${to}"}}}]
+operations:
+  - {op: use, fragment: tidy, with: {gone: [a, b], prefix: p}}
+  - {op: use, fragment: nowhere, enabled: false}
+`);
+  t.strictSame(
+    template.operations.map(({ pointer, name }) => [pointer, name]),
+    [
+      ['/fragments/tidy/0', 'drop'],
+      ['/fragments/inner/0', 'rename'],
+    ],
+  );
+  t.strictSame(template.operations[0]!.parameters['columns'], ['a', 'b'], 'a placeholder alone is the value itself');
+  t.match(template.operations[1]!.parameters, { columns: { x: 'p_x' } });
+  const messages = problemsOf(`
+fragments:
+  tidy: [{op: drop, columns: "\${gone}"}]
+  circle: [{use: {fragment: circle}}]
+  unused: [{op: drop, colums: x}]
+operations:
+  - use: tidi
+  - use: {fragment: tidy, with: {gon: [a]}}
+  - use: circle
+  - use: {fragment: tidy, wiht: {gone: a}}
+`).map(({ pointer, code }) => `${pointer} ${code}`);
+  t.strictSame(messages, [
+    '/fragments/circle/0 FRAGMENT_CYCLE',
+    '/fragments/unused/0/colums UNKNOWN_PARAMETER',
+    '/operations/0/fragment UNKNOWN_FRAGMENT',
+    '/operations/1/use FRAGMENT_VALUE',
+    '/operations/1/use/with/gon FRAGMENT_VALUE',
+    '/operations/3/use FRAGMENT_VALUE',
+    '/operations/3/use/wiht UNKNOWN_PARAMETER',
+  ]);
+});
+
+test('names like those of JavaScript are names like others', async (t) => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+  const json = `{"operations": [{"op": "drop", "columns": ${JSON.stringify(names)}}]}`;
+  t.strictSame(
+    sound(json, 'json').fileColumns.map(({ name }) => name),
+    names,
+  );
+  const renamed = sound(`operations: [{rename: {columns: {__proto__: a, constructor: __proto__}}}]`);
+  t.strictSame(
+    renamed.fileColumns.map(({ name }) => name),
+    ['__proto__', 'constructor'],
+  );
+  t.strictSame(places('{"__proto__": {"operations": 1}}', 'json'), ['1:2 /__proto__ UNKNOWN_KEY']);
+  t.strictSame(places('operations: [{op: drop, columns: a, __proto__: {columns: b}}]'), [
+    '1:37 /operations/0/__proto__ UNKNOWN_PARAMETER',
+  ]);
+  t.strictSame(places('operations: [{op: constructor}]'), ['1:14 /operations/0 UNKNOWN_OPERATION']);
+  t.equal(({} as Record<string, unknown>)['operations'], undefined);
+});
+
+test('hostile texts are refused, and soon', async (t) => {
+  const bomb = ['a0: &a0 [x, x]', ...Array.from({ length: 40 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`)];
+  const doubling = Array.from(
+    { length: 60 },
+    (_, i) => `  f${i}: [{use: {fragment: f${i + 1}, with: {a: "\${a}\${a}", b: ["\${b}", "\${b}"]}}}]`,
+  );
+  const branching = Array.from({ length: 60 }, (_, i) => `  f${i}: [{use: f${i + 1}}, {use: f${i + 1}}]`);
+  const hostile: [string, string, TemplateFormat][] = [
+    ['aliases', bomb.join('\n'), 'yaml'],
+    ['aliases in themselves', 'a: &a [*a]', 'yaml'],
+    ['flow nesting', '['.repeat(100_000), 'yaml'],
+    ['block nesting', '- '.repeat(100_000), 'yaml'],
+    ['JSON nesting', '['.repeat(500_000), 'json'],
+    ['nested mappings', '{"a":'.repeat(100_000), 'json'],
+    ['size', ' '.repeat(2_000_000), 'json'],
+    ['tokens', ']'.repeat(1_000_000), 'yaml'],
+    ['mistakes', `{"operations":[{"op":"drop","columns":[${'1,'.repeat(90_000)}1]}]}`, 'json'],
+    [
+      'unknown keys',
+      `{"operations":[{"op":"drop",${Array.from({ length: 50_000 }, (_, i) => `"c${i}":1`).join()}}]}`,
+      'json',
+    ],
+    ['values', `[${'0,'.repeat(300_000)}0]`, 'json'],
+    [
+      'fragments that double values',
+      `fragments:\n${doubling.join('\n')}\n  f60: [{drop: {columns: "\${b}", note: "\${a}"}}]\noperations: [{use: {fragment: f0, with: {a: xx, b: [x]}}}]`,
+      'yaml',
+    ],
+    [
+      'fragments that double operations',
+      `fragments:\n${branching.join('\n')}\n  f60: []\noperations: [{use: f0}]`,
+      'yaml',
+    ],
+    [
+      'operations',
+      `{"operations":[${'{"op":"drop","columns":"a","if_missing":"skip"},'.repeat(2000)}{"op":"drop","columns":"b"}]}`,
+      'json',
+    ],
+    ['a pattern without end', `{"operations":[{"op":"drop","columns":{"pattern":"${'(a*)*'.repeat(2000)}"}}]}`, 'json'],
+  ];
+  for (const [name, source, format] of hostile) {
+    const problems = problemsOf(source, format);
+    t.ok(problems.length > 0 && problems.length <= 50, name);
+    t.ok(
+      problems.every(({ message }) => message.length < 2_000),
+      `${name}: short messages`,
+    );
+  }
+  const literal = `{"operations":[{"op":"rename","columns":{"a":"${'x'.repeat(900_000)}"}}]}`;
+  t.equal(sound(literal, 'json').operations.length, 1, 'a huge literal is a literal');
+});
