@@ -1,0 +1,118 @@
+// Fragments of Templates, and Templates written to do harm.
+import { test } from 'tap';
+import type { TemplateFormat } from '../../workers/template/template-text.ts';
+import { places, problemsOf, sound } from './check-problems.ts';
+
+test('fragments stand in the place of use, with their values', async (t) => {
+  const template = sound(`
+fragments:
+  tidy:
+    - {op: drop, columns: "\${gone}"}
+    - use: {fragment: inner, with: {to: "\${prefix}_x"}}
+  inner: [{rename: {columns: {x: "\${to}"}}}]
+operations:
+  - {op: use, fragment: tidy, with: {gone: [a, b], prefix: p}}
+  - {op: use, fragment: nowhere, enabled: false}
+`);
+  t.strictSame(
+    template.operations.map(({ pointer, name }) => [pointer, name]),
+    [
+      ['/fragments/tidy/0', 'drop'],
+      ['/fragments/inner/0', 'rename'],
+    ],
+  );
+  t.strictSame(template.operations[0]!.parameters['columns'], ['a', 'b'], 'a placeholder alone is the value itself');
+  t.match(template.operations[1]!.parameters, { columns: { x: 'p_x' } });
+  const messages = problemsOf(`
+fragments:
+  tidy: [{op: drop, columns: "\${gone}"}]
+  circle: [{use: {fragment: circle}}]
+  unused: [{op: drop, colums: x}]
+operations:
+  - use: tidi
+  - use: {fragment: tidy, with: {gon: [a]}}
+  - use: circle
+  - use: {fragment: tidy, wiht: {gone: a}}
+`).map(({ pointer, code }) => `${pointer} ${code}`);
+  t.strictSame(messages, [
+    '/fragments/circle/0 FRAGMENT_CYCLE',
+    '/fragments/unused/0/colums UNKNOWN_PARAMETER',
+    '/operations/0/fragment UNKNOWN_FRAGMENT',
+    '/operations/1/use FRAGMENT_VALUE',
+    '/operations/1/use/with/gon FRAGMENT_VALUE',
+    '/operations/3/use FRAGMENT_VALUE',
+    '/operations/3/use/wiht UNKNOWN_PARAMETER',
+  ]);
+});
+
+test('names like those of JavaScript are names like others', async (t) => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+  const json = `{"operations": [{"op": "drop", "columns": ${JSON.stringify(names)}}]}`;
+  t.strictSame(
+    sound(json, 'json').fileColumns.map(({ name }) => name),
+    names,
+  );
+  const renamed = sound(`operations: [{rename: {columns: {__proto__: a, constructor: __proto__}}}]`);
+  t.strictSame(
+    renamed.fileColumns.map(({ name }) => name),
+    ['__proto__', 'constructor'],
+  );
+  t.strictSame(places('{"__proto__": {"operations": 1}}', 'json'), ['1:2 /__proto__ UNKNOWN_KEY']);
+  t.strictSame(places('operations: [{op: drop, columns: a, __proto__: {columns: b}}]'), [
+    '1:37 /operations/0/__proto__ UNKNOWN_PARAMETER',
+  ]);
+  t.strictSame(places('operations: [{op: constructor}]'), ['1:14 /operations/0 UNKNOWN_OPERATION']);
+  t.equal(({} as Record<string, unknown>)['operations'], undefined);
+});
+
+test('hostile texts are refused, and soon', async (t) => {
+  const bomb = ['a0: &a0 [x, x]', ...Array.from({ length: 40 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`)];
+  const doubling = Array.from(
+    { length: 60 },
+    (_, i) => `  f${i}: [{use: {fragment: f${i + 1}, with: {a: "\${a}\${a}", b: ["\${b}", "\${b}"]}}}]`,
+  );
+  const branching = Array.from({ length: 60 }, (_, i) => `  f${i}: [{use: f${i + 1}}, {use: f${i + 1}}]`);
+  const hostile: [string, string, TemplateFormat][] = [
+    ['aliases', bomb.join('\n'), 'yaml'],
+    ['aliases in themselves', 'a: &a [*a]', 'yaml'],
+    ['flow nesting', '['.repeat(100_000), 'yaml'],
+    ['block nesting', '- '.repeat(100_000), 'yaml'],
+    ['JSON nesting', '['.repeat(500_000), 'json'],
+    ['nested mappings', '{"a":'.repeat(100_000), 'json'],
+    ['size', ' '.repeat(2_000_000), 'json'],
+    ['tokens', ']'.repeat(1_000_000), 'yaml'],
+    ['mistakes', `{"operations":[{"op":"drop","columns":[${'1,'.repeat(90_000)}1]}]}`, 'json'],
+    [
+      'unknown keys',
+      `{"operations":[{"op":"drop",${Array.from({ length: 50_000 }, (_, i) => `"c${i}":1`).join()}}]}`,
+      'json',
+    ],
+    ['values', `[${'0,'.repeat(300_000)}0]`, 'json'],
+    [
+      'fragments that double values',
+      `fragments:\n${doubling.join('\n')}\n  f60: [{drop: {columns: "\${b}", note: "\${a}"}}]\noperations: [{use: {fragment: f0, with: {a: xx, b: [x]}}}]`,
+      'yaml',
+    ],
+    [
+      'fragments that double operations',
+      `fragments:\n${branching.join('\n')}\n  f60: []\noperations: [{use: f0}]`,
+      'yaml',
+    ],
+    [
+      'operations',
+      `{"operations":[${'{"op":"drop","columns":"a","if_missing":"skip"},'.repeat(2000)}{"op":"drop","columns":"b"}]}`,
+      'json',
+    ],
+    ['a pattern without end', `{"operations":[{"op":"drop","columns":{"pattern":"${'(a*)*'.repeat(2000)}"}}]}`, 'json'],
+  ];
+  for (const [name, source, format] of hostile) {
+    const problems = problemsOf(source, format);
+    t.ok(problems.length > 0 && problems.length <= 50, name);
+    t.ok(
+      problems.every(({ message }) => message.length < 2_000),
+      `${name}: short messages`,
+    );
+  }
+  const literal = `{"operations":[{"op":"rename","columns":{"a":"${'x'.repeat(900_000)}"}}]}`;
+  t.equal(sound(literal, 'json').operations.length, 1, 'a huge literal is a literal');
+});
