@@ -8,6 +8,7 @@ import { constantsOf, saysNothing } from './call-checker.ts';
 import type { Compilation, Evaluate } from './compilation.ts';
 import { EvaluationError, NO_OVERLOAD, UNKNOWN_NAME } from './evaluation-error.ts';
 import type { FunctionDefinition, Overload } from './functions/definition.ts';
+import { STEP_LENGTH } from './limits.ts';
 import type { CallResolution } from './resolution.ts';
 import type { Type } from './type.ts';
 import {
@@ -53,7 +54,22 @@ export function compileResolved<Row>(
   const parameters = resolution.arguments.map((argument, index) => compilation.compileAs(argument, wanted(index)));
   // A null that the function does not take as a value of any type gives null.
   const through = parameters.map((_, index) => !takesNull(resolution.definition, wanted(index)));
-  return convertResult(compilation, node, overload, applied(run, parameters, through));
+  const charged = parameters.map((parameter, index) =>
+    constants[index] === undefined ? chargedForText(compilation, parameter, wanted(index)) : parameter,
+  );
+  return convertResult(compilation, node, overload, applied(run, charged, through));
+}
+
+/** Texts can be made long by one function and read again by many: every KiB that a call reads is a step. */
+function chargedForText<Row>(compilation: Compilation<Row>, parameter: Evaluate<Row>, type: Type): Evaluate<Row> {
+  if (type.kind !== 'string' && type.kind !== 'bytes') return parameter;
+  const { charge } = compilation;
+  const evaluate = parameter as (row: Row) => string | Uint8Array | null;
+  return (row) => {
+    const value = evaluate(row);
+    if (value !== null && value.length >= STEP_LENGTH) charge(Math.floor(value.length / STEP_LENGTH));
+    return value;
+  };
 }
 
 function takesNull(definition: FunctionDefinition, type: Type): boolean {
@@ -119,6 +135,10 @@ function compileDispatch<Row>(
   return compilation.fromDynamic(node, (row) => {
     const values = parameters.map((parameter) => parameter(row));
     if (onlyNulls) throw NO_OVERLOAD;
+    for (const value of values) {
+      const long = typeof value === 'string' || value instanceof Uint8Array;
+      if (long && value.length >= STEP_LENGTH) compilation.charge(Math.floor(value.length / STEP_LENGTH));
+    }
     if (definition.acceptsNull !== true && values.includes(null)) return null;
     for (const candidate of candidates) {
       if (!values.every((value, index) => isOfType(value, candidate.wanted[index]!))) continue;

@@ -25,7 +25,9 @@ const IDENTICAL: ReadonlySet<string> = new Set(['string', 'bool', 'int', 'double
 function compileEquality<Row>(compilation: Compilation<Row>, node: BinaryNode): Evaluate<Row> {
   const { kind } = compilation.typeOf(node.left);
   const wanted = node.operator === '==';
-  if (kind === compilation.typeOf(node.right).kind && IDENTICAL.has(kind)) {
+  // Where something may be repeated, long texts are counted.
+  const plain = kind !== 'string' || compilation.expression.slotCount === 0;
+  if (plain && kind === compilation.typeOf(node.right).kind && IDENTICAL.has(kind)) {
     const left = compilation.compile(node.left);
     if (node.right.kind === 'literal') {
       const constant = compilation.constant(node.right);
@@ -64,7 +66,8 @@ function compileOrdering<Row>(compilation: Compilation<Row>, node: BinaryNode): 
   if (leftKind === 'decimal') {
     return signed(operator, left, right, (a, b) => compareDecimals(a as Decimal, b as Decimal));
   }
-  return leftKind === 'string' ? signed(operator, left, right, (a, b) => compareTexts(a as string, b as string)) : null;
+  if (leftKind !== 'string' || compilation.expression.slotCount > 0) return null;
+  return signed(operator, left, right, (a, b) => compareTexts(a as string, b as string));
 }
 
 /** Against a constant: the most common condition of all. */

@@ -25,13 +25,18 @@ export function compileExpression<Row>(expression: CheckedExpression, resolver: 
   };
 }
 
-/** Steps are only ever counted where lists, maps and values of unknown type are. */
+/** Steps are counted where calls read texts, and where lists, maps and values of unknown type are. */
 function mayCharge(expression: CheckedExpression): boolean {
-  for (const { kind } of expression.types.values()) {
+  for (const [node, { kind }] of expression.types) {
     if (kind === 'dyn' || kind === 'list' || kind === 'map' || kind === 'optional') return true;
+    const resolution = expression.resolutions.get(node);
+    if (resolution?.kind !== 'call') continue;
+    if (resolution.arguments.some((argument) => TEXTS.has(expression.types.get(argument)!.kind))) return true;
   }
   return expression.slotCount > 0;
 }
+
+const TEXTS: ReadonlySet<string> = new Set(['string', 'bytes']);
 
 function compileNode<Row>(compilation: Compilation<Row>, node: ExpressionNode): Evaluate<Row> {
   switch (node.kind) {

@@ -4,10 +4,12 @@
 import { CalendarDate } from '../values/calendar.ts';
 import { compareDecimals, Decimal, powerOfTen } from '../values/decimal.ts';
 import { compareInstants, Duration, Timestamp } from '../values/timestamp.ts';
+import { STEP_LENGTH } from './limits.ts';
 import { type ListValue, MapValue, OptionalValue, TypeValue, Uint, type Value } from './value.ts';
 
 /** Whether two values are equal; never an error. `charge` counts the elements that are looked at. */
 export function isEqual(left: Value, right: Value, charge: (steps: number) => void): boolean {
+  if (typeof left === 'string' && typeof right === 'string') return textsEqual(left, right, charge);
   if (left === right) return true;
   if (typeof left !== 'object' && typeof left === typeof right) return false;
   if (left === null || right === null) return false;
@@ -93,6 +95,12 @@ function exactDecimal(value: number | bigint | Decimal): Decimal {
     halvings++;
   }
   return new Decimal((BigInt(scaled) * powerOfTen(halvings)) / 2n ** BigInt(halvings), halvings);
+}
+
+function textsEqual(left: string, right: string, charge: (steps: number) => void): boolean {
+  if (left.length !== right.length) return false;
+  if (left.length >= STEP_LENGTH) charge(Math.floor(left.length / STEP_LENGTH));
+  return left === right;
 }
 
 function listsEqual(left: ListValue, right: ListValue, charge: (steps: number) => void): boolean {

@@ -9,8 +9,14 @@ export const NODES_MAX = 1000;
 /** Most brackets, calls, branches and signs inside each other: templates.md, "Limits"; keeps every recursion shallow. */
 export const DEPTH_MAX = 64;
 
-/** Steps (turns of a comprehension, elements copied, searched or compared) of one evaluation: about a millisecond. */
+/**
+ * Steps (turns of a comprehension, elements copied, searched or compared, KiB of text read) of one evaluation: some
+ * milliseconds as a rule. A cell of 4 MiB may be read two dozen times.
+ */
 export const STEPS_MAX = 100_000;
+
+/** Length of text (UTF-16 units, bytes) that counts as one step when a function or comparison reads it. */
+export const STEP_LENGTH = 1024;
 
 /** Longest text that an expression may make, in UTF-16 units: no more bytes than a cell may have (decisions.md, 4 MiB). */
 export const TEXT_LENGTH_MAX = 4 * 1024 * 1024;

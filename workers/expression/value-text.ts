@@ -30,7 +30,7 @@ export function valueText(value: Value): string {
 export function jsonText(value: Value): string {
   const writer = new JsonWriter();
   writer.write(value, 0);
-  return writer.text;
+  return writer.pieces.join('');
 }
 
 /** The value of parsed JSON: numbers are doubles, objects are maps. Undefined when it is nested too deep. */
@@ -57,7 +57,8 @@ export function valueOfJson(json: unknown, depth = 0): Value | undefined {
 
 /** Writes within the limit of a text: shared parts of a value can make its JSON far larger than the value. */
 class JsonWriter {
-  text = '';
+  readonly pieces: string[] = [];
+  #length = 0;
 
   write(value: Value, depth: number): void {
     if (depth > JSON_DEPTH_MAX) throw BAD_ARGUMENT;
@@ -83,8 +84,9 @@ class JsonWriter {
   }
 
   #append(piece: string): void {
-    checkLength(this.text.length + piece.length);
-    this.text += piece;
+    this.#length += piece.length;
+    checkLength(this.#length);
+    this.pieces.push(piece);
   }
 }
 

@@ -220,6 +220,21 @@ test('hostile expressions are refused or bounded', async (t) => {
   t.equal(run(`cel.bind(x, "aa", ${doubling('x.replace("a", x + x)', 30)})`), '#TOO_LONG');
 });
 
+test('long texts that are read again and again run out of steps', async (t) => {
+  const ten = '[0,1,2,3,4,5,6,7,8,9]';
+  const repeated = (body: string) => `${ten}.map(a, ${ten}.map(b, ${ten}.map(c, ${body}))).size()`;
+  const row = { ...ROW, status: 'a'.repeat(1_000_000) };
+  for (const body of [
+    'status.replace("a", "b")',
+    'upper(status)',
+    'status == `Invoice No` + status',
+    'status < status + "a"',
+  ]) {
+    t.equal(run(repeated(body), row), '#TOO_LONG', body);
+  }
+  t.equal(run('upper(trim(strip_accents(status))) == upper(status)', row), 'true', 'a long cell alone is no reason');
+});
+
 test('catastrophic patterns are linear', async (t) => {
   const long = `${'a'.repeat(100_000)}!`;
   for (const pattern of [

@@ -8,7 +8,7 @@ import { DYN, INT, STRING } from '../type.ts';
 import type { Integer, Value } from '../value.ts';
 import { valueText } from '../value-text.ts';
 import { type Constants, type Context, define, type FunctionDefinition, overload } from './definition.ts';
-import { checkPattern, patternOf } from './text.ts';
+import { checkPattern, PLACES_PER_STEP, patternOf } from './text.ts';
 
 /** Each word with a capital first and small letters behind; an apostrophe does not begin a word. */
 export function titleText(text: string): string {
@@ -79,7 +79,12 @@ function replacementPieces(pattern: RegularExpression, by: string): (string | nu
 }
 
 /** Every match replaced. */
-export function replaceMatches(pattern: RegularExpression, pieces: readonly (string | number)[], text: string): string {
+export function replaceMatches(
+  context: Context,
+  pattern: RegularExpression,
+  pieces: readonly (string | number)[],
+  text: string,
+): string {
   const fill = (match: PatternMatch) =>
     pieces.map((piece) => (typeof piece === 'string' ? piece : (match.groups[piece] ?? ''))).join('');
   const groups = pieces.filter((piece) => typeof piece === 'number').length;
@@ -87,11 +92,14 @@ export function replaceMatches(pattern: RegularExpression, pieces: readonly (str
   // However the pattern matches, the result is no longer than this.
   const longest = text.length * (1 + groups) + (text.length + 1) * literal;
   if (pattern.substitute !== null && longest <= TEXT_LENGTH_MAX) {
+    context.charge(Math.floor(text.length / (2 * PLACES_PER_STEP)));
     return pattern.substitute(text, pieces.map(scriptPiece).join(''));
   }
   let result = '';
   let end = 0;
+  let count = 0;
   for (const match of pattern.all(text)) {
+    if (++count % PLACES_PER_STEP === 0) context.charge(1);
     const piece = text.slice(end, match.start) + fill(match);
     checkLength(result.length + piece.length);
     result += piece;
@@ -113,11 +121,11 @@ function checkReplace(constants: Constants): string | null {
   return pieces === null ? 'A $ in the replacement names no group: write $1, or $$ for a dollar.' : null;
 }
 
-function replacer(_context: Context, constants: Constants) {
+function replacer(context: Context, constants: Constants) {
   const pattern = patternOf(constants[1] as string);
   const pieces = replacementPieces(pattern, constants[2] as string);
   if (pieces === null) throw BAD_ARGUMENT;
-  return (text: string) => replaceMatches(pattern, pieces, text);
+  return (text: string) => replaceMatches(context, pattern, pieces, text);
 }
 
 /** The part by number, from 1; from the end when negative; null where there is none. */

@@ -1,5 +1,6 @@
 // Holds our own functions to templates.md: texts, numbers, dates, lookups.
 
+import { execFileSync } from 'node:child_process';
 import { test } from 'tap';
 import { CEL_REFERENCE } from '../../../../workers/expression/functions/cel-reference.ts';
 import { FUNCTIONS } from '../../../../workers/expression/functions/index.ts';
@@ -24,6 +25,11 @@ holds('functions on text', [
   ['replace_re("a1b22", "[0-9]+", "<$0>$$&")', 'a<1>$&b<22>$&'],
   ['replace_re("a1b2", "([a-z])([0-9])", "$2$1.")', '1a.2b.'],
   ['replace_re("a1b2", "(?i)([a-z])([0-9])", "$2$1.")', '1a.2b.'],
+  ['"a😀b".replace("", "-")', '-a-😀-b-'],
+  ['"a😀b".replace("", "-", 2)', '-a-😀b'],
+  ['"a-b-c-d".replace("-", "$&", 2)', 'a$&b$&c-d'],
+  ['"a-b-c".replace("-", "$&")', 'a$&b$&c'],
+  ['"a-b".replace("-", "", 0)', 'a-b'],
   ['replace_re("abc", "", "-")', '-a-b-c-'],
   ['replace_re(status, "a", "$1")', '!A $ in the replacement names no group: write $1, or $$ for a dollar.'],
   [
@@ -95,4 +101,20 @@ test('the reference has every function, and its examples are true', async (t) =>
   const references = [...ROW_REFERENCE, ...CEL_REFERENCE];
   t.same(references.map(({ name }) => name).sort(), [...FUNCTIONS.keys()].sort());
   for (const { example, result } of references) t.equal(run(example), result, example);
+});
+
+test('results depend neither on the time zone nor on the language of the process', async (t) => {
+  const references = [...ROW_REFERENCE, ...CEL_REFERENCE];
+  const here = references.map(({ example }) => run(example));
+  const script = `
+    const { run } = await import(${JSON.stringify(new URL('../row-case.js', import.meta.url).href)});
+    process.stdout.write(JSON.stringify(${JSON.stringify(references.map(({ example }) => example))}.map((source) => run(source))));`;
+  for (const environment of [
+    { TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
+    { TZ: 'UTC', LANG: 'C', LC_ALL: 'C' },
+  ]) {
+    const env = { ...process.env, TAP: '0', ...environment };
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' });
+    t.same(JSON.parse(printed.split('\n').find((line) => line.startsWith('[')) ?? 'null'), here, environment.TZ);
+  }
 });
