@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { dedupe } from '../../workers/operations/dedupe.ts';
-import { type Cell, type Rows, type RunOptions, runOperation } from './operations/harness.ts';
+import type { Cell, Rows } from './operations/batch-builder.ts';
+import { type RunOptions, runOperation } from './operations/harness.ts';
 
 const WAYS: readonly RunOptions[] = [
   { batchRows: 1000 },

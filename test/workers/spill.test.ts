@@ -15,7 +15,8 @@ import { SpillFile } from '../../workers/spill/spill-file.ts';
 import { SpillFolder } from '../../workers/spill/spill-folder.ts';
 import { CalendarDate } from '../../workers/values/calendar.ts';
 import { decimalOf } from '../../workers/values/decimal.ts';
-import { type Cell, cellText, makeMemory } from './operations/harness.ts';
+import type { Cell } from './operations/batch-builder.ts';
+import { cellText, makeMemory } from './operations/harness.ts';
 
 const TYPES: readonly ColumnType[] = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'json'];
 

@@ -1,5 +1,7 @@
 // The table of the operations that this version has, by the name that a Template uses. A new operation is its file and
 // one line here.
+import { blankIf } from './blank-if.ts';
+import { cast } from './cast.ts';
 import { copy } from './copy.ts';
 import { dedupe } from './dedupe.ts';
 import { drop } from './drop.ts';
@@ -7,10 +9,13 @@ import { dropBlankRows } from './drop-blank-rows.ts';
 import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
 import { mapValues } from './map-values.ts';
+import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
+import { parseNumber } from './parse-number.ts';
 import { rename } from './rename.ts';
 import { reorder } from './reorder.ts';
 import { replace } from './replace.ts';
+import { round } from './round.ts';
 import { select } from './select.ts';
 import { set } from './set.ts';
 import { slice } from './slice.ts';
@@ -24,11 +29,16 @@ const definitions: readonly OperationDefinition[] = [
   reorder,
   copy,
   set,
+  mergeColumns,
   text,
   replace,
   mapValues,
   fillEmpty,
   fillDown,
+  blankIf,
+  parseNumber,
+  round,
+  cast,
   dropBlankRows,
   slice,
   dedupe,

@@ -6,7 +6,7 @@ import type { Batch } from '../batch.ts';
 import type { BudgetShare } from '../budget.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { CodeCounts, OperationReport, RowErrorCode } from '../report.ts';
-import type { Schema } from '../schema.ts';
+import type { ColumnType, Schema } from '../schema.ts';
 import type { SpillFolder } from '../spill/spill-folder.ts';
 import type { Scope } from '../template/scope.ts';
 
@@ -18,7 +18,12 @@ export interface OperationExample {
   readonly title: string;
   /** The operation as it stands in a Template (name and parameters). */
   readonly operation: Readonly<Record<string, unknown>>;
-  readonly input: { readonly columns: readonly string[]; readonly rows: readonly (readonly (string | null)[])[] };
+  readonly input: {
+    readonly columns: readonly string[];
+    /** Types of the columns where they are not all text; cells are then the texts of such values. */
+    readonly types?: readonly ColumnType[];
+    readonly rows: readonly (readonly (string | null)[])[];
+  };
   readonly output: { readonly columns: readonly string[]; readonly rows: readonly (readonly (string | null)[])[] };
 }
 

@@ -1,7 +1,9 @@
 // The operation `set`: columns computed by expressions, or filled with a constant or another column.
 import { type Static, Type } from 'typebox';
-import { columnOfType } from '../expression/environment.ts';
 import type { CheckedExpression } from '../expression/resolution.ts';
+import { resultColumn } from '../expression/result.ts';
+import type { Value } from '../expression/value.ts';
+import { jsonText } from '../expression/value-text.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
@@ -105,7 +107,7 @@ function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Ass
     return expression === null ? [] : [{ name, pointer, expression }];
   });
   return checked.map(({ name, pointer, expression }) => {
-    const type = columnOfType(expression.type);
+    const { type } = resultColumn(expression.type);
     return { target: targetOf(scope, name, type, pointer), type, source: { kind: 'expression', expression } };
   });
 }
@@ -142,12 +144,21 @@ function computationOf({ source, type }: Assignment, context: OperatorContext): 
     return { type, bind: (batch) => reader.bind(batch), compute: reader.read };
   }
   const expression = new RowExpression(source.expression, context.input, context);
+  const { cell: valueCell } = resultColumn(source.expression.type);
+  const cell = type === 'json' ? jsonCell(valueCell) : valueCell;
   return {
     type,
     bind: (batch) => expression.bind(batch),
     compute(row) {
       const result = expression.evaluate(row);
-      return 'code' in result ? new CellFault(result.code) : result.value;
+      return 'code' in result ? new CellFault(result.code) : cell(result.value);
     },
+  };
+}
+
+function jsonCell(cell: (result: unknown) => unknown): (result: unknown) => unknown {
+  return (result) => {
+    const value = cell(result) as Value;
+    return value === null ? null : jsonText(value);
   };
 }

@@ -7,7 +7,8 @@ import * as replaceSteps from '../../../workers/operations/cells/replace-steps.t
 import { runTextChain, type TextStep } from '../../../workers/operations/cells/text-chain.ts';
 import * as edits from '../../../workers/operations/cells/text-edits.ts';
 import * as steps from '../../../workers/operations/cells/text-steps.ts';
-import { type Cell, makeMemory } from '../operations/harness.ts';
+import type { Cell } from '../operations/batch-builder.ts';
+import { makeMemory } from '../operations/harness.ts';
 
 const SPACES = ['\t', '\n', ' ', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u202f', '\u205f', '\u3000'];
 const LETTERS = [

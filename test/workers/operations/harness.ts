@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Arena } from '../../../workers/arena.ts';
-import { Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../../workers/batch.ts';
+import { type Batch, type ColumnData, META_BIG, META_NULL } from '../../../workers/batch.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/budget.ts';
 import { Heap } from '../../../workers/heap.ts';
 import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/kernel.ts';
@@ -13,12 +13,12 @@ import { type CodeCounts, countCode, type OperationReport } from '../../../worke
 import type { ColumnType, Schema } from '../../../workers/schema.ts';
 import { SpillFolder } from '../../../workers/spill/spill-folder.ts';
 import { TemplateScope } from '../../../workers/template/template-scope.ts';
-
-export type Cell = string | null;
-export type Rows = readonly (readonly Cell[])[];
+import { buildBatch, type Cell, type Rows, Window, windowBytes, withTypes } from './batch-builder.ts';
 
 export interface Table {
   readonly columns: readonly string[];
+  /** All text unless given. */
+  readonly types?: readonly ColumnType[];
   readonly rows: Rows;
 }
 
@@ -32,7 +32,9 @@ export interface RunOptions {
   readonly sparse?: boolean;
 }
 
-export interface RunResult extends Table {
+export interface RunResult {
+  readonly columns: readonly string[];
+  readonly rows: Rows;
   readonly types: readonly ColumnType[];
   readonly sources: readonly number[];
   readonly report: OperationReport;
@@ -72,6 +74,9 @@ export function runOperation(
     problem: (pointer, code, message) => problems.push(`${pointer} ${code} ${message}`),
   });
   scope.begin({ label: 'the operation', ifMissing: 'fail' });
+  for (const [index, type] of (input.types ?? []).entries()) {
+    if (type !== 'text') scope.retype(scope.columns[index]!, type);
+  }
   const before = [...scope.columns];
   const plan = definition.effect(parameters, scope);
   const after = [...scope.columns];
@@ -134,94 +139,13 @@ function drive(
     if (wanted === 0) break;
     around.arena.clear();
     const some = rows.slice(at, at + wanted);
-    operator.push(buildBatch(around.arena, window, before.length, some, at + 1, options.sparse ?? false));
+    const texts = buildBatch(around.arena, window, before.length, some, at + 1, options.sparse ?? false);
+    operator.push(withTypes(texts, before));
     at += wanted;
   }
   around.arena.clear();
   if (operator.finish !== undefined) for (const _ of operator.finish()) around.arena.clear();
   return { rows: made, sources, report, errors: report.errors };
-}
-
-/** Memory that each batch overwrites, as the window of a reader: what an operation keeps of an earlier batch is garbage. */
-export class Window {
-  readonly #heap: Heap;
-  readonly #start: number;
-  readonly #bytes: number;
-  #next: number;
-
-  constructor(heap: Heap, bytes: number) {
-    this.#heap = heap;
-    this.#bytes = bytes;
-    this.#start = heap.allocate(bytes);
-    this.#next = this.#start;
-  }
-
-  clear(): void {
-    this.#heap.u8.fill(0xee, this.#start, this.#start + this.#bytes);
-    this.#next = this.#start;
-  }
-
-  take(bytes: number): number {
-    const at = (this.#next + 7) & ~7;
-    this.#next = at + bytes;
-    if (this.#next > this.#start + this.#bytes) throw new Error('the window is too small');
-    return at;
-  }
-}
-
-/** Bytes that the largest batch of `size` rows may need, dead rows included. */
-export function windowBytes(rows: Rows, columns: number, size: number): number {
-  let most = 0;
-  for (let at = 0; at < rows.length; at += Math.max(size, 1)) {
-    let bytes = 1024;
-    for (const row of rows.slice(at, at + Math.max(size, 1))) {
-      bytes += 64 + columns * 24 + row.reduce((sum, cell) => sum + Buffer.byteLength(cell ?? '') + 8, 0);
-    }
-    most = Math.max(most, bytes);
-  }
-  return most;
-}
-
-/** A batch of text columns, with dead rows between the others when it is sparse. */
-export function buildBatch(
-  arena: Arena,
-  window: Window,
-  columns: number,
-  rows: Rows,
-  firstSource: number,
-  sparse: boolean,
-): Batch {
-  const { heap } = arena;
-  const step = sparse ? 2 : 1;
-  const physical = rows.length * step;
-  window.clear();
-  const data: ColumnData[] = Array.from({ length: columns }, (_, column) => {
-    const at = window.take(physical * VIEW_BYTES);
-    for (const [index, row] of rows.entries()) {
-      const cell = row[column] ?? null;
-      const bytes = Buffer.from(cell ?? '', 'utf8');
-      const start = window.take(bytes.length);
-      heap.u8.set(bytes, start);
-      heap.u32.set([cell === null ? 0 : start, bytes.length], (at + index * step * VIEW_BYTES) >>> 2);
-    }
-    return { kind: 'views', at };
-  });
-  const selection = window.take(rows.length * 4);
-  for (let index = 0; index < rows.length; index++) heap.u32[(selection >>> 2) + index] = index * step;
-  const sources = window.take(physical * 8);
-  for (let row = 0; row < physical; row++) heap.f64[(sources >>> 3) + row] = firstSource + Math.floor(row / step);
-  return new Batch({
-    arena,
-    rows: physical,
-    selection,
-    live: rows.length,
-    columns: data,
-    raw: null,
-    sourceRows: { at: sources },
-    materialise: () => {
-      throw new Error('there are no raw columns here');
-    },
-  });
 }
 
 function collect(batch: Batch, made: Cell[][], sources: number[]): void {

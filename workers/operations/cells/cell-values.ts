@@ -1,6 +1,7 @@
 // Cells as values: readers give a column's cells one by one in the form that expressions use (expression/value.ts), null
 // for a missing one.
 import { type Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../batch.ts';
+import { valueOfJson } from '../../expression/value-text.ts';
 import type { ColumnType } from '../../schema.ts';
 import { CalendarDate } from '../../values/calendar.ts';
 import { Decimal, decimalOf } from '../../values/decimal.ts';
@@ -22,9 +23,10 @@ export class CellReader {
   #u32!: Uint32Array;
   #f64!: Float64Array;
 
-  constructor(type: ColumnType, index: number) {
+  /** @param parseJson gives json cells as values instead of their texts */
+  constructor(type: ColumnType, index: number, parseJson = false) {
     this.#index = index;
-    this.read = readerOf(type, this);
+    this.read = type === 'json' && parseJson ? (row) => jsonValue(this.text(row)) : readerOf(type, this);
   }
 
   /** The cell of a physical row. */
@@ -112,8 +114,12 @@ function readerOf(type: ColumnType, cells: CellReader): (row: number) => unknown
   }
 }
 
+function jsonValue(text: string | null): unknown {
+  if (text === null) return null;
+  const value = valueOfJson(JSON.parse(text));
+  return value === undefined ? null : value;
+}
+
 function timestampOfMicros(micros: bigint): unknown {
-  const seconds = Number(micros / MICROS_PER_SECOND);
-  const rest = Number(micros % MICROS_PER_SECOND);
-  return timestampOf(seconds, rest * 1000);
+  return timestampOf(Number(micros / MICROS_PER_SECOND), Number(micros % MICROS_PER_SECOND) * 1000);
 }

@@ -54,7 +54,7 @@ export class RowExpression {
       column(name) {
         const index = columns.findIndex((column) => column.name === name);
         if (index < 0) throw new Error('a checked expression names a column that is not there');
-        const reader = readers.get(name) ?? new CellReader(columns[index]!.type, index);
+        const reader = readers.get(name) ?? new CellReader(columns[index]!.type, index, true);
         readers.set(name, reader);
         return reader.read;
       },

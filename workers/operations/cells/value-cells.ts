@@ -2,8 +2,9 @@
 import { type Batch, type ColumnData, META_NULL, type TypedColumn } from '../../batch.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { ColumnType } from '../../schema.ts';
-import type { OperatorContext } from '../operation.ts';
-import type { CellEdit, CellWork } from './cell-operator.ts';
+import type { Operator, OperatorContext } from '../operation.ts';
+import { type CellEdit, type CellTarget, type CellWork, columnIndex, startCellOperator } from './cell-operator.ts';
+import { CellReader } from './cell-values.ts';
 import { ColumnBuilder } from './column-builder.ts';
 import { settleText } from './text-cells.ts';
 
@@ -49,6 +50,28 @@ export function valueEdit(context: OperatorContext, computation: CellComputation
     countChanges(context, work, before, made, settled);
     return made;
   };
+}
+
+/** An operator that makes each target's cells from their values; null stays null. */
+export function startValueOperator(
+  context: OperatorContext,
+  targets: readonly CellTarget[],
+  convert: (target: CellTarget) => (value: unknown) => unknown,
+): Operator {
+  const edits = targets.map((target) => {
+    const source = target.source!;
+    const reader = new CellReader(source.type, columnIndex(context.input, source));
+    const made = convert(target);
+    return valueEdit(context, {
+      type: target.target.type,
+      bind: (batch) => reader.bind(batch),
+      compute(row) {
+        const value = reader.read(row);
+        return value === null ? null : made(value);
+      },
+    });
+  });
+  return startCellOperator(context, targets, edits);
 }
 
 function countChanges(

@@ -1,0 +1,139 @@
+// The operation `cast`: columns of another type.
+import { type Static, Type } from 'typebox';
+import type { ColumnType } from '../schema.ts';
+import { pointerSegment } from '../template/pointer.ts';
+import type { Scope } from '../template/scope.ts';
+import { CalendarDate, parseDateText } from '../values/calendar.ts';
+import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
+import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
+import type { CellTarget } from './cells/cell-operator.ts';
+import { textOfValue } from './cells/text-of-value.ts';
+import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { columnType } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+const DAY_SECONDS = 86_400;
+
+const words = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description }));
+
+const parameters = Type.Object({
+  columns: Type.Record(Type.String(), columnType, { minProperties: 1, description: '`{column: type}`.' }),
+  true_values: words('Texts that mean true, in any case; `true` unless set.'),
+  false_values: words('Texts that mean false, in any case; `false` unless set.'),
+});
+
+type Words = Pick<Static<typeof parameters>, 'true_values' | 'false_values'>;
+
+export const cast = defineOperation({
+  name: 'cast',
+  summary:
+    'Gives columns another type. Texts must be plain (12.50, 2026-01-31): see parse_number and parse_date for others.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Texts to values',
+      operation: {
+        op: 'cast',
+        columns: { n: 'integer', ok: 'boolean', price: 'decimal' },
+        true_values: ['ja'],
+        false_values: ['nein'],
+      },
+      input: {
+        columns: ['n', 'ok', 'price'],
+        rows: [
+          ['007', 'Ja', '1.50'],
+          ['x', 'nein', '1,5'],
+          [null, 'maybe', null],
+        ],
+      },
+      output: {
+        columns: ['n', 'ok', 'price'],
+        rows: [
+          ['7', 'true', '1.50'],
+          [null, 'false', null],
+          [null, null, null],
+        ],
+      },
+    },
+  ],
+  effect({ columns, true_values, false_values }, scope) {
+    const targets = Object.entries(columns).flatMap(([name, type]) => castTarget(name, type, scope));
+    return { targets, words: { true_values, false_values } as Words };
+  },
+  start({ targets, words }, context) {
+    return startValueOperator(context, targets, ({ source, target }) => converter(source!.type, target.type, words));
+  },
+});
+
+function castTarget(name: string, type: ColumnType, scope: Scope): CellTarget[] {
+  const source = scope.read(name, `/columns/${pointerSegment(name)}`);
+  if (source === null) return [];
+  if (source.type !== type) scope.retype(source, type);
+  return [{ source, target: { ...source, type } }];
+}
+
+function converter(from: ColumnType, to: ColumnType, words: Words): (value: unknown) => unknown {
+  if (from === to) return (value) => value;
+  switch (to) {
+    case 'text':
+      return textOfValue;
+    case 'json':
+      return (value) => JSON.stringify(from === 'boolean' || from === 'number' ? value : textOfValue(value));
+    case 'integer':
+      return toInteger;
+    case 'decimal':
+      return (value) => toDecimal(value) ?? new CellFault('NOT_A_NUMBER');
+    case 'number':
+      return toNumber;
+    case 'boolean':
+      return booleanReader(words);
+    case 'date':
+      return toDate;
+    case 'datetime':
+      return toDatetime;
+  }
+}
+
+function toDecimal(value: unknown): Decimal | null {
+  if (value instanceof Decimal) return value;
+  if (typeof value === 'bigint') return new Decimal(value, 0);
+  if (typeof value === 'number')
+    return Number.isInteger(value) && Math.abs(value) < 2 ** 53 ? new Decimal(value, 0) : decimalFromNumber(value);
+  if (typeof value === 'boolean') return new Decimal(value ? 1 : 0, 0);
+  return typeof value === 'string' ? parseDecimal(value) : null;
+}
+
+function toInteger(value: unknown): unknown {
+  const exact = toDecimal(value);
+  if (exact === null) return new CellFault('NOT_A_NUMBER');
+  const whole = roundDecimal(exact, 0, 'error');
+  return whole === null ? new CellFault('PRECISION_LOSS') : whole.digits;
+}
+
+function toNumber(value: unknown): unknown {
+  if (typeof value === 'string' && /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$/.test(value))
+    return Number(value);
+  const exact = typeof value === 'string' ? null : toDecimal(value);
+  return exact === null ? new CellFault('NOT_A_NUMBER') : decimalToNumber(exact);
+}
+
+function booleanReader({ true_values = ['true'], false_values = ['false'] }: Words): (value: unknown) => unknown {
+  const known = new Map<string, boolean>();
+  for (const text of false_values) known.set(text.toLowerCase(), false);
+  for (const text of true_values) known.set(text.toLowerCase(), true);
+  return (value) => known.get(textOfValue(value).trim().toLowerCase()) ?? new CellFault('NOT_A_BOOLEAN');
+}
+
+function toDate(value: unknown): unknown {
+  if (value instanceof Timestamp) return new CalendarDate(Math.floor(value.seconds / DAY_SECONDS));
+  const days = typeof value === 'string' ? parseDateText(value) : null;
+  return days === null ? new CellFault('NOT_A_DATE') : new CalendarDate(days);
+}
+
+function toDatetime(value: unknown): unknown {
+  if (value instanceof CalendarDate) return new Timestamp(value.days * DAY_SECONDS, 0);
+  return (typeof value === 'string' ? parseTimestamp(value) : null) ?? new CellFault('NOT_A_DATE');
+}

@@ -1,0 +1,73 @@
+// The operation `round`: numbers with fewer digits.
+import { Type } from 'typebox';
+import { Decimal, decimalFromNumber, decimalToNumber, type Rounding, roundDecimal } from '../values/decimal.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+/** Digits behind the point that a parameter may ask for. */
+const SCALE_MAX = 100;
+
+export const round = defineOperation({
+  name: 'round',
+  summary: 'Rounds decimals and numbers to so many digits behind the point; zero has no sign.',
+  parameters: Type.Object({
+    columns: columnSet,
+    scale: Type.Optional(
+      Type.Integer({
+        minimum: -30,
+        maximum: SCALE_MAX,
+        default: 0,
+        description: 'Digits behind the point; -3 rounds to thousands.',
+      }),
+    ),
+    mode: Type.Optional(
+      Type.Enum(['half_even', 'half_up', 'down', 'error'], {
+        default: 'half_even',
+        description: "`half_even` (banker's), `half_up` (away from zero), `down` (cut off), `error` (PRECISION_LOSS).",
+      }),
+    ),
+    into: intoParameter,
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Money to cents',
+      operation: { op: 'round', columns: ['amount'], scale: 2, mode: 'half_up' },
+      input: { columns: ['amount'], types: ['decimal'], rows: [['1.005'], ['-0.004'], ['7'], [null]] },
+      output: { columns: ['amount'], rows: [['1.01'], ['0.00'], ['7.00'], [null]] },
+    },
+    {
+      title: 'To thousands',
+      operation: { op: 'round', columns: '*', scale: -3 },
+      input: { columns: ['a', 'b'], types: ['integer', 'number'], rows: [['1500', '2500.5']] },
+      output: { columns: ['a', 'b'], rows: [['2000', '3000']] },
+    },
+  ],
+  effect({ columns, scale = 0, mode = 'half_even', into }, scope) {
+    const targets = cellTargets(scope, { columns, into, takes: ['decimal', 'number', 'integer'], makes: null });
+    return { targets, scale, mode };
+  },
+  start({ targets, scale, mode }, context) {
+    return startValueOperator(context, targets, ({ target }) => {
+      if (target.type === 'number') return (value) => roundNumber(value as number, scale, mode);
+      if (target.type === 'integer') return (value) => roundInteger(value as number | bigint, scale, mode);
+      return (value) => roundDecimal(value as Decimal, scale, mode) ?? new CellFault('PRECISION_LOSS');
+    });
+  },
+});
+
+function roundNumber(value: number, scale: number, mode: Rounding): unknown {
+  const exact = decimalFromNumber(value);
+  if (exact === null) return value;
+  const rounded = roundDecimal(exact, scale, mode);
+  return rounded === null ? new CellFault('PRECISION_LOSS') : decimalToNumber(rounded);
+}
+
+function roundInteger(value: number | bigint, scale: number, mode: Rounding): unknown {
+  if (scale >= 0) return value;
+  const rounded = roundDecimal(new Decimal(value, 0), scale, mode);
+  return rounded === null ? new CellFault('PRECISION_LOSS') : rounded.digits;
+}
