@@ -1,0 +1,100 @@
+// The language as it is published: every operation stands in schema and reference, and examples are sound Templates.
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { test } from 'tap';
+import { operationTable } from '../../workers/operations/index.ts';
+import { explainTemplate } from '../../workers/template/explain.ts';
+import { templateReference } from '../../workers/template/reference.ts';
+import { publishedSchema, validationSchema } from '../../workers/template/schema.ts';
+import { languageOperations } from '../../workers/template/structure-operations.ts';
+import { nearestName } from '../../workers/template/suggestion.ts';
+import { problemsOf, sound } from './check-problems.ts';
+
+const OPERATIONS = new URL('../../../workers/operations/', import.meta.url);
+
+/** As editors do it: without the check's own settings. */
+function publishedValidator() {
+  return new Ajv2020({ discriminator: true, strict: true, strictRequired: false, strictTypes: false }).compile(
+    publishedSchema(operationTable),
+  );
+}
+
+test('the schemas are valid JSON Schema and say the same as the check', async (t) => {
+  const ajv = new Ajv2020({ discriminator: true, strict: true, strictRequired: false, strictTypes: false });
+  t.ok(ajv.validateSchema(validationSchema(operationTable)), 'the one of the check');
+  const validate = publishedValidator();
+  for (const { name, examples } of operationTable.values()) {
+    for (const { operation, title } of examples) {
+      const { op, ...parameters } = operation;
+      t.ok(validate({ operations: [operation] }), `${name}: ${title}`);
+      t.ok(validate({ operations: [{ [op as string]: parameters }] }), `${name}: ${title}, short form`);
+      t.notOk(validate({ operations: [{ ...operation, nonsense: 1 }] }), `${name}: a parameter that is not known`);
+    }
+  }
+  t.ok(
+    validate({
+      fragments: { a: [{ use: { fragment: 'b', with: { x: [1] } } }] },
+      operations: [{ op: 'use', fragment: 'a' }],
+    }),
+  );
+  t.notOk(validate({ operations: [{ op: 'nothing' }] }));
+});
+
+test('every operation is in the table, the reference and the list of the language, with examples that hold', async (t) => {
+  const files = readdirSync(OPERATIONS).filter((name) => name.endsWith('.ts'));
+  const defined = files.flatMap((name) => {
+    const text = readFileSync(new URL(name, OPERATIONS), 'utf8');
+    return /^export const \w+ = defineOperation\(/m.test(text) ? [/^ {2}name: '(\w+)'/m.exec(text)![1]!] : [];
+  });
+  t.strictSame([...operationTable.keys()].sort(), defined.sort(), 'a file that defines one is in the table');
+  const reference = templateReference();
+  for (const [name, { summary, examples, parameters }] of operationTable) {
+    t.ok(languageOperations.includes(name), `${name} is a word of the language`);
+    t.ok(reference.includes(`\n### ${name}\n\n${summary}`), `${name} is in the reference`);
+    t.ok(examples.length > 0, `${name} has examples`);
+    const own = (parameters as unknown as { properties: Record<string, { description?: string }> }).properties;
+    for (const [parameter, { description }] of Object.entries(own))
+      t.ok(description, `${name}.${parameter} is described`);
+    for (const { operation, input, title } of examples) {
+      const columns = input.columns.map((column) => ({ name: column }));
+      const problems = problemsOf(JSON.stringify({ input: { columns }, operations: [operation] }), 'json');
+      t.strictSame(problems, [], `${name}: ${title}`);
+    }
+  }
+});
+
+test('what a Template needs and does', async (t) => {
+  const explanation = explainTemplate(
+    sound(`
+input: {columns: [{name: amount, match: [Betrag]}]}
+operations:
+  - {op: rename, columns: {amount: total}, id: name}
+  - {op: dedupe, by: [total, no]}
+`),
+  );
+  t.strictSame(
+    explanation.file_columns.map(({ name }) => name),
+    ['amount', 'no'],
+  );
+  t.match(explanation.steps, [
+    {
+      operation: 'rename',
+      id: 'name',
+      memory: 'R',
+      streams: true,
+      columns: [{ name: 'total', type: 'text' }, { name: 'no' }],
+    },
+    { operation: 'dedupe', streams: true },
+  ]);
+  t.match(explanation, { streams: true, depends_on_day: false, other_columns: true });
+});
+
+test('suggestions', async (t) => {
+  const known = ['amount', 'date', 'value_date', 'columns'];
+  t.strictSame(
+    ['amout', 'AMOUNT', 'dat', 'valuedate', 'colums', 'xyz', 'a', 'x'.repeat(1000)].map((name) =>
+      nearestName(name, known),
+    ),
+    ['amount', 'amount', 'date', 'value_date', 'columns', null, null, null],
+  );
+});
