@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { Failed, type Failure } from '../../workers/failure.ts';
 import { expectedHeaders, headerKey, matchHeaders } from '../../workers/input/headers.ts';
+import { ColumnPatterns } from '../../workers/template/column-pattern.ts';
 import { planRun, type RunPlan } from '../../workers/template/plan.ts';
 import type { ColumnMatch, FileColumn } from '../../workers/template/template.ts';
 import { sound } from './check-problems.ts';
@@ -60,7 +61,7 @@ test('headers on three levels', async (t) => {
 
 test('columns are found level by level, never by a guess', async (t) => {
   const fields = (headers: string[], columns: FileColumn[], level: 'exact' | 'normal' | 'loose' = 'normal') => {
-    const { fields: found, ambiguous } = matchHeaders(headers, columns, level);
+    const { fields: found, ambiguous } = matchHeaders(headers, columns, level, new ColumnPatterns());
     return ambiguous.length === 0 ? found : ambiguous.map(({ name, positions }) => `${name} ${positions}`);
   };
   t.strictSame(
@@ -108,6 +109,7 @@ test('every column that is found fits, and none is taken twice', async (t) => {
           headers,
           wanted.map((each) => column(each.name, ...each.match)),
           level as 'loose',
+          new ColumnPatterns(),
         );
         const taken = fields.filter((field) => field !== null);
         if (new Set(taken).size !== taken.length) throw new Error('a header is taken twice');

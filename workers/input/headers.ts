@@ -1,6 +1,6 @@
 // Finds the Template's columns among the headers of a file: by name and aliases on up to three levels, then by place
 // (templates.md, "Headers"). Never a guess: two headers that fit on one level are told, not chosen from.
-import { compileColumnPattern } from '../template/column-pattern.ts';
+import type { ColumnPattern, ColumnPatterns } from '../template/column-pattern.ts';
 import type { FileColumn, HeaderMatch, Template } from '../template/template.ts';
 
 export interface MatchedHeaders {
@@ -21,6 +21,7 @@ export function matchHeaders(
   headers: readonly (string | null)[],
   columns: readonly FileColumn[],
   headerMatch: HeaderMatch,
+  patterns: ColumnPatterns,
 ): MatchedHeaders {
   const fields: (number | null)[] = columns.map(() => null);
   const ambiguous = new Map<number, number[]>();
@@ -38,7 +39,7 @@ export function matchHeaders(
   const open = (column: number) => fields[column] === null && !ambiguous.has(column);
   for (const level of LEVELS.slice(0, LEVELS.indexOf(headerMatch) + 1)) {
     if (taken.size === headers.length || !columns.some((_, column) => open(column))) break;
-    const index = new HeaderIndex(headers, level);
+    const index = new HeaderIndex(headers, level, patterns);
     for (const [column, { name, match }] of columns.entries()) {
       if (open(column))
         take(
@@ -64,17 +65,19 @@ export function expectedHeaders(template: Template): ((text: string) => boolean)
   const { fileColumns, input } = template;
   if (fileColumns.length === 0) return null;
   const names = new Set<string>();
-  const patterns: ((text: string) => boolean)[] = [];
+  const patterns: ColumnPattern[] = [];
   for (const { name, match } of fileColumns) {
     names.add(headerKey(name, input.headerMatch));
     for (const form of match) {
       if (typeof form === 'string') names.add(headerKey(form, input.headerMatch));
-      else if ('pattern' in form) patterns.push(patternTest(form.pattern));
+      else if ('pattern' in form) patterns.push(template.patterns.checked(form.pattern));
     }
   }
   return (text) => {
     if (names.has(headerKey(text, input.headerMatch))) return true;
-    return patterns.some((matches) => matches(text) || (input.headerMatch !== 'exact' && matches(cleaned(text))));
+    return patterns.some(
+      (pattern) => pattern.test(text) || (input.headerMatch !== 'exact' && pattern.test(cleaned(text))),
+    );
   };
 }
 
@@ -93,10 +96,12 @@ export function headerKey(text: string, level: HeaderMatch): string {
 class HeaderIndex {
   readonly #headers: readonly (string | null)[];
   readonly #level: HeaderMatch;
+  readonly #patterns: ColumnPatterns;
   readonly #byKey = new Map<string, number[]>();
 
-  constructor(headers: readonly (string | null)[], level: HeaderMatch) {
+  constructor(headers: readonly (string | null)[], level: HeaderMatch, patterns: ColumnPatterns) {
     this.#headers = headers;
+    this.#patterns = patterns;
     this.#level = level;
     for (const [at, header] of headers.entries()) {
       if (header === null) continue;
@@ -119,18 +124,12 @@ class HeaderIndex {
   /** A pattern sees the header as it stands, on the second level cleaned of what cannot be seen. */
   #matches(source: string): number[] {
     if (this.#level === 'loose') return [];
-    const matches = patternTest(source);
+    const pattern = this.#patterns.checked(source);
     return this.#headers.flatMap((header, at) => {
       if (header === null) return [];
-      return matches(this.#level === 'exact' ? header : cleaned(header)) ? [at] : [];
+      return pattern.test(this.#level === 'exact' ? header : cleaned(header)) ? [at] : [];
     });
   }
-}
-
-function patternTest(source: string): (text: string) => boolean {
-  const pattern = compileColumnPattern(source);
-  if ('problem' in pattern) throw new Error('a pattern of the Template was not checked');
-  return (text) => pattern.test(text);
 }
 
 /** NFKC, without marks that cannot be seen, trimmed, every run of spaces one space. */

@@ -1,7 +1,6 @@
 // The operation `rename`: gives columns other names. Cells are not touched.
 import { Type } from 'typebox';
 import type { Column } from '../schema.ts';
-import { compileColumnPattern } from '../template/column-pattern.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
@@ -73,7 +72,7 @@ function renameByName(columns: Readonly<Record<string, string>>, scope: Scope): 
 }
 
 function renameByPattern(pattern: string, replacement: string, scope: Scope): void {
-  const compiled = compileColumnPattern(pattern);
+  const compiled = scope.compilePattern(pattern);
   if ('problem' in compiled) scope.problem('/pattern', 'BAD_PATTERN', compiled.problem);
   else renameAll((name) => compiled.replace(name, replacement), '/pattern', scope);
 }

@@ -6,7 +6,7 @@ import { outputFormats } from '../output/index.ts';
 import { nestConflicts } from '../output/nest.ts';
 import type { Column } from '../schema.ts';
 import { compileDatePattern } from '../values/date-pattern.ts';
-import { compileColumnPattern } from './column-pattern.ts';
+import type { ColumnPatterns } from './column-pattern.ts';
 import type { Report } from './operation-forms.ts';
 import type { TemplateSections } from './sections.ts';
 import { suggestion } from './suggestion.ts';
@@ -15,9 +15,10 @@ import type { TemplateInput, TemplateOutput } from './template.ts';
 export function checkSections(
   sections: TemplateSections,
   source: Readonly<Record<string, unknown>>,
+  patterns: ColumnPatterns,
   report: Report,
 ): void {
-  checkInput(sections.input, report);
+  checkInput(sections.input, patterns, report);
   checkOutput(sections.output, source, report);
 }
 
@@ -31,7 +32,7 @@ export function checkNesting({ format, json }: TemplateOutput, columns: readonly
   }
 }
 
-function checkInput({ columns, csv }: TemplateInput, report: Report): void {
+function checkInput({ columns, csv }: TemplateInput, patterns: ColumnPatterns, report: Report): void {
   const names = new Map<string, number>();
   for (const [index, { name, match }] of columns.entries()) {
     const pointer = `/input/columns/${index}`;
@@ -42,7 +43,7 @@ function checkInput({ columns, csv }: TemplateInput, report: Report): void {
     } else names.set(name, index);
     for (const [at, form] of match.entries()) {
       if (typeof form === 'string' || !('pattern' in form)) continue;
-      const pattern = compileColumnPattern(form.pattern);
+      const pattern = patterns.compile(form.pattern);
       if ('problem' in pattern) report(`${pointer}/match/${at}/pattern`, 'BAD_PATTERN', pattern.problem);
     }
   }

@@ -2,6 +2,7 @@
 // over its columns. All problems are told at once, one per cause.
 import { operationTable } from '../operations/index.ts';
 import { checkNesting, checkSections } from './check-sections.ts';
+import { ColumnPatterns } from './column-pattern.ts';
 import type { Fragments } from './fragments.ts';
 import { collectPlaceholders, expandFragments } from './fragments.ts';
 import { stepsOf } from './normalise-operation.ts';
@@ -141,7 +142,8 @@ interface MeaningParts {
 
 function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningParts, report: Report): Template {
   const sections = templateSectionsOf(source);
-  checkSections(sections, source, report);
+  const patterns = new ColumnPatterns();
+  checkSections(sections, source, patterns, report);
   const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table, report);
   const running = steps.filter((step) => step !== null);
   const flags = running.some(({ operation }) => operation.onError === 'flag');
@@ -155,12 +157,12 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
     );
   }
   const scan = scanOperations(
-    { steps, fileColumns: [...new Set(declared)], flagColumn, outputColumns: sections.output.columns },
+    { steps, fileColumns: [...new Set(declared)], flagColumn, outputColumns: sections.output.columns, patterns },
     report,
   );
   checkNesting(sections.output, scan.output, report);
   const operations = running.map(({ operation }) => operation);
-  return { ...sections, fileColumns: fileColumnsOf(sections, scan.reads), flagColumn, operations };
+  return { ...sections, fileColumns: fileColumnsOf(sections, scan.reads), flagColumn, operations, patterns };
 }
 
 function fileColumnsOf({ input }: TemplateSections, reads: ReadonlyMap<string, IfMissing>): FileColumn[] {

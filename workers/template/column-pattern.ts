@@ -8,8 +8,30 @@ export interface ColumnPattern {
   replace(name: string, replacement: string): string;
 }
 
-/** The pattern, or a sentence that says what to write instead. */
-export function compileColumnPattern(source: string): ColumnPattern | { readonly problem: string } {
+/** A pattern, or a sentence that says what to write instead. */
+export type CompiledPattern = ColumnPattern | { readonly problem: string };
+
+/** The patterns of one Template, each compiled at its first use: that takes longer than all else before the first row. */
+export class ColumnPatterns {
+  readonly #compiled = new Map<string, CompiledPattern>();
+
+  compile(source: string): CompiledPattern {
+    const known = this.#compiled.get(source);
+    if (known !== undefined) return known;
+    const pattern = compileColumnPattern(source);
+    this.#compiled.set(source, pattern);
+    return pattern;
+  }
+
+  /** A pattern that was checked with the Template. */
+  checked(source: string): ColumnPattern {
+    const pattern = this.compile(source);
+    if ('problem' in pattern) throw new Error('a pattern of the Template was not checked');
+    return pattern;
+  }
+}
+
+function compileColumnPattern(source: string): CompiledPattern {
   const expression = compileRegularExpression(source);
   if ('problem' in expression) return expression;
   const replace = (name: string, replacement: string): string => {

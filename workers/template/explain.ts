@@ -56,6 +56,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
       fileColumns: template.fileColumns.map(({ name }) => name),
       flagColumn: template.flagColumn,
       outputColumns: template.output.columns,
+      patterns: template.patterns,
     },
     () => {
       throw new Error('a checked Template has a problem');

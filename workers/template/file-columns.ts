@@ -26,7 +26,7 @@ export function fileColumns(
   const extra = nullColumns.map((name): FileColumn => ({ name, match: [], ifMissing: 'null', declared: false }));
   const wanted = [...template.fileColumns, ...extra];
   const names = uniqueNames(headers, template.input.duplicateHeaders);
-  const { fields, ambiguous } = matchHeaders(names, wanted, template.input.headerMatch);
+  const { fields, ambiguous } = matchHeaders(names, wanted, template.input.headerMatch, template.patterns);
   const unclear = new Set(ambiguous.map(({ name }) => name));
   const missing = wanted.filter(
     ({ name, ifMissing }, index) => ifMissing === 'fail' && fields[index] === null && !unclear.has(name),

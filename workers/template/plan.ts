@@ -82,6 +82,7 @@ class Planner {
       columns,
       flagColumn: template.flagColumn,
       open: false,
+      patterns: template.patterns,
       problem: (_pointer, code) => this.#refuse(code),
     });
   }

@@ -1,6 +1,7 @@
 // The forward scan over a Template's operations: which columns the file must have, and the columns at every step.
 import type { OperationDefinition } from '../operations/operation.ts';
 import type { Column } from '../schema.ts';
+import type { ColumnPatterns } from './column-pattern.ts';
 import type { Report } from './operation-forms.ts';
 import type { ColumnSet } from './scope.ts';
 import type { IfMissing, TemplateOperation } from './template.ts';
@@ -23,6 +24,7 @@ export interface ScanInput {
   readonly fileColumns: readonly string[];
   readonly flagColumn: string | null;
   readonly outputColumns: ColumnSet | null;
+  readonly patterns: ColumnPatterns;
 }
 
 export interface Scan {
@@ -63,6 +65,7 @@ function scanOnce(input: ScanInput, names: readonly string[], report: Report): S
     columns: names.map((name) => ({ name, absent: false })),
     flagColumn: input.flagColumn,
     open: true,
+    patterns: input.patterns,
     problem: (pointer, code, message) => report(base + pointer, code, message),
   });
   const columns: (readonly Column[])[] = [];

@@ -1,6 +1,7 @@
 // The columns at one step of a Template, as an operation's `effect` sees and changes them. One implementation serves the
 // check (open set: unknown names become required columns) and the Run (closed set: the file's own columns).
 import type { Column, ColumnType } from '../schema.ts';
+import type { CompiledPattern } from './column-pattern.ts';
 
 /** `"a"`, `["a","b"]`, `{pattern}`, `{type}`, `{except: [...]}`, `"*"`. */
 export type ColumnSet =
@@ -43,6 +44,8 @@ export interface Scope {
   arrange(columns: readonly Column[], options: { readonly rest: boolean }): void;
   /** Makes the set closed: after this an unknown name is an error of the Template itself. */
   close(): void;
+  /** An RE2 pattern over names, or a sentence that says what to write instead. Compiled once for a Template. */
+  compilePattern(source: string): CompiledPattern;
   /** A mistake in the Template at this place: what to write instead. */
   problem(pointer: string, code: string, message: string): void;
 }

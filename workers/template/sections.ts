@@ -5,7 +5,7 @@ import { templateSections } from './schema.ts';
 import { defaultsSection, inputSection, outputSection } from './section-schemas.ts';
 import type { Template, TemplateDefaults, TemplateInput, TemplateOutput } from './template.ts';
 
-export type TemplateSections = Omit<Template, 'operations' | 'fileColumns' | 'flagColumn'>;
+export type TemplateSections = Omit<Template, 'operations' | 'fileColumns' | 'flagColumn' | 'patterns'>;
 
 /** The sections of a Template that its schema has passed. */
 export function templateSectionsOf(source: Readonly<Record<string, unknown>>): TemplateSections {

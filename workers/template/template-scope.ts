@@ -1,7 +1,7 @@
 // The one implementation of Scope: names, ids and types of the columns from step to step. It knows two modes: checking
 // a Template alone (open: unknown names are noted as reads of the file) and planning a Run (closed: the file's columns).
 import type { Column, ColumnType } from '../schema.ts';
-import { compileColumnPattern } from './column-pattern.ts';
+import { ColumnPatterns, type CompiledPattern } from './column-pattern.ts';
 import { pointerSegment } from './pointer.ts';
 import type { ColumnSet, Scope } from './scope.ts';
 import { suggestion } from './suggestion.ts';
@@ -20,6 +20,8 @@ export interface ScopeStart {
   readonly flagColumn: string | null;
   /** True while a Template is checked: the file may bring more columns. */
   readonly open: boolean;
+  /** Those of the Template; fresh ones where there is none. */
+  readonly patterns?: ColumnPatterns;
   /** `pointer` is inside the operation at hand. */
   problem(pointer: string, code: string, message: string): void;
 }
@@ -42,6 +44,7 @@ export class TemplateScope implements Scope {
   /** What became of names that were there once. */
   readonly #gone = new Map<string, string>();
   readonly #flagId: number;
+  readonly #patterns: ColumnPatterns;
   #columns: Column[] = [];
   #stale = false;
   #closed: boolean;
@@ -52,6 +55,7 @@ export class TemplateScope implements Scope {
 
   constructor(start: ScopeStart) {
     this.#start = start;
+    this.#patterns = start.patterns ?? new ColumnPatterns();
     this.#closed = !start.open;
     for (const { name, absent } of start.columns) {
       const column = this.#append(name, 'text', this.#columns.length);
@@ -174,6 +178,10 @@ export class TemplateScope implements Scope {
     this.#stale = false;
   }
 
+  compilePattern(source: string): CompiledPattern {
+    return this.#patterns.compile(source);
+  }
+
   close(): void {
     this.#closed = true;
   }
@@ -198,7 +206,7 @@ export class TemplateScope implements Scope {
       const excepted = new Set(set.except);
       return ({ name }) => !excepted.has(name);
     }
-    const pattern = compileColumnPattern(set.pattern);
+    const pattern = this.compilePattern(set.pattern);
     if ('problem' in pattern) {
       this.problem(`${pointer}/${pointerSegment('pattern')}`, 'BAD_PATTERN', pattern.problem);
       return () => false;

@@ -1,4 +1,5 @@
 // A Template as it stands after its check: normalised, with every default filled in. Made by check.ts alone.
+import type { ColumnPatterns } from './column-pattern.ts';
 import type { ColumnSet } from './scope.ts';
 
 export type HeaderMatch = 'exact' | 'normal' | 'loose';
@@ -127,6 +128,8 @@ export interface Template {
   readonly flagColumn: string | null;
   /** Fragments are already put in place; disabled operations and comments are left out. */
   readonly operations: readonly TemplateOperation[];
+  /** Of column sets, of `match` and of `rename`. */
+  readonly patterns: ColumnPatterns;
   readonly output: TemplateOutput;
   /** As they stand in the file; `template test` runs them. */
   readonly tests: readonly unknown[];
