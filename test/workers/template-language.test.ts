@@ -57,7 +57,9 @@ test('every operation is in the table, the reference and the list of the languag
       t.ok(description, `${name}.${parameter} is described`);
     for (const { operation, input, title } of examples) {
       const columns = input.columns.map((column) => ({ name: column }));
-      const problems = problemsOf(JSON.stringify({ input: { columns }, operations: [operation] }), 'json');
+      const all = problemsOf(JSON.stringify({ input: { columns }, operations: [operation] }), 'json');
+      // Columns of a file are text: an example on typed ones stands behind an operation that types them.
+      const problems = input.types === undefined ? all : all.filter(({ code }) => code !== 'WRONG_TYPE');
       t.strictSame(problems, [], `${name}: ${title}`);
     }
   }

@@ -129,8 +129,8 @@ function typeText(schema: Schema): string {
 }
 
 function example({ title, operation: written, input, output }: OperationExample): string[] {
-  const grid = ({ columns, rows }: OperationExample['input']): string[] => [
-    `| ${columns.map(cell).join(' | ')} |`,
+  const grid = ({ columns, types, rows }: OperationExample['input']): string[] => [
+    `| ${columns.map((name, index) => cell(types === undefined ? name : `${name} (${types[index]})`)).join(' | ')} |`,
     `|${'---|'.repeat(columns.length)}`,
     ...rows.map((row) => `| ${row.map((value) => cell(value ?? '*null*')).join(' | ')} |`),
     '',
