@@ -2,7 +2,15 @@
 import { readFileSync } from 'node:fs';
 import type { EmitKernels } from './emit-kernels.ts';
 import type { InputKernels } from './input-kernels.ts';
-import type { ComposeKeys, DecodeRows, EncodeRows, FindKeys, InsertKeys, SplitByNew } from './row-kernels.ts';
+import type {
+  ComposeKeys,
+  DecodeEntries,
+  DecodeRows,
+  EncodeRows,
+  FindKeys,
+  InsertKeys,
+  SplitByNew,
+} from './row-kernels.ts';
 import type {
   Capitalise,
   ChangeCase,
@@ -42,6 +50,10 @@ export interface KernelExports extends EmitKernels, InputKernels {
   splitByNew: SplitByNew;
   encodeRows: EncodeRows;
   decodeRows: DecodeRows;
+  decodeEntries: DecodeEntries;
+  listRecords(from: number, end: number, entries: number): number;
+  sortEntries(entries: number, spare: number, count: number, counts: number): number;
+  gatherRecords(entries: number, from: number, count: number, next: number, limit: number, reached: number): number;
 }
 
 export interface Kernel {

@@ -65,3 +65,12 @@ export type DecodeRows = (
   sources: number,
   reached: number,
 ) => number;
+
+export type DecodeEntries = (
+  columns: number,
+  columnCount: number,
+  entries: number,
+  count: number,
+  orders: number,
+  sources: number,
+) => void;

@@ -19,7 +19,9 @@ import { round } from './round.ts';
 import { select } from './select.ts';
 import { set } from './set.ts';
 import { slice } from './slice.ts';
+import { sort } from './sort.ts';
 import { text } from './text.ts';
+import { top } from './top.ts';
 
 /** In the order of the reference (templates.md, "Operations"). */
 const definitions: readonly OperationDefinition[] = [
@@ -42,6 +44,8 @@ const definitions: readonly OperationDefinition[] = [
   dropBlankRows,
   slice,
   dedupe,
+  sort,
+  top,
 ];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(

@@ -33,6 +33,30 @@ export function byOrder(arena: Arena): MergeOrder {
   return (a, b) => order(a) - order(b);
 }
 
+/** By the bytes of the first column, then by the order with which rows were written. */
+export function byKey(arena: Arena): MergeOrder {
+  const then = byOrder(arena);
+  return (a, b) => {
+    const { u8, u32 } = arena.heap;
+    const [left, right] = [keyView(a), keyView(b)];
+    const [leftLength, rightLength] = [u32[left + 1]!, u32[right + 1]!];
+    const [x, y] = [u32[left]!, u32[right]!];
+    const most = Math.min(leftLength, rightLength);
+    for (let at = 0; at < most; at++) {
+      const difference = u8[x + at]! - u8[y + at]!;
+      if (difference !== 0) return difference;
+    }
+    return leftLength - rightLength || then(a, b);
+  };
+}
+
+/** Index in u32 of the view of the first column's cell. */
+function keyView({ batch, row }: MergeInput): number {
+  const column = batch.columns[0]!;
+  if (column.kind !== 'views') throw new Error('the first column is no key');
+  return (column.at + row * VIEW_BYTES) >>> 2;
+}
+
 export interface MergeTools {
   readonly arena: Arena;
   readonly kernel: Kernel;
@@ -106,13 +130,16 @@ function* mergeOnce(
 
 /** Puts the last input in its place among the sorted others. */
 function sink(inputs: MergeInput[], before: MergeOrder): void {
-  const moved = inputs[inputs.length - 1];
-  let at = inputs.length - 1;
-  while (at > 0 && before(inputs[at - 1]!, moved!) < 0) {
-    inputs[at] = inputs[at - 1]!;
-    at--;
+  const moved = inputs.pop();
+  if (moved === undefined) return;
+  let low = 0;
+  let high = inputs.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (before(inputs[middle]!, moved) < 0) high = middle;
+    else low = middle + 1;
   }
-  if (moved !== undefined) inputs[at] = moved;
+  inputs.splice(low, 0, moved);
 }
 
 /** Rows picked one by one from several inputs, as one batch whose text cells still lie with the inputs. */

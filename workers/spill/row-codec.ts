@@ -110,6 +110,12 @@ export class RowCodec {
     return { rows, reached: this.#heap.u32[this.#reached >>> 2]! };
   }
 
+  /** Reads the records of sort entries (kernel/assembly/sort.ts). */
+  decodeEntries(target: RowTarget, entries: number, count: number): void {
+    const { description, orders, sources } = target;
+    this.#kernel.exports.decodeEntries(description, this.#width, entries, count, orders, sources);
+  }
+
   /** The columns of a target as those of a batch of `rows` rows. */
   columns(target: RowTarget, rows: number): ColumnData[] {
     return target.columns.map(({ at, meta, bigAt }, index) => {

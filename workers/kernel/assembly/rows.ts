@@ -58,31 +58,45 @@ export function decodeRows(columns: usize, columnCount: u32, from: usize, end: u
   while (n < most && from + HEAD <= end) {
     const bytes = <usize>load<u32>(from);
     if (bytes > end - from) break;
-    const row = (<usize>n) << 3;
-    store<f64>(orders + row, load<f64>(from, 8));
-    store<f64>(sources + row, load<f64>(from, 16));
-    let p = from + HEAD;
-    for (let c = columns; c < columnsEnd; c += 12) {
-      const at = <usize>load<u32>(c, 4);
-      if (load<u32>(c) == 1) {
-        store<u8>(<usize>load<u32>(c, 8) + <usize>n, load<u8>(p));
-        store<u64>(at + row, load<u64>(p, 1));
-        p += 9;
-        continue;
-      }
-      const length = load<u32>(p);
-      p += 4;
-      if (length == 0) {
-        store<u64>(at + row, 0);
-        continue;
-      }
-      store<u32>(at + row, <u32>p);
-      store<u32>(at + row, length - 1, 4);
-      p += <usize>(length - 1);
-    }
+    decodeRecord(columns, columnsEnd, from, n, orders, sources);
     from += bytes;
     n++;
   }
   store<u32>(reached, <u32>from);
   return n;
+}
+
+/** As decodeRows, for the records of `count` sort entries (assembly/sort.ts). */
+export function decodeEntries(columns: usize, columnCount: u32, entries: usize, count: u32, orders: usize, sources: usize): void {
+  const columnsEnd = columns + <usize>columnCount * 12;
+  for (let n: u32 = 0; n < count; n++) {
+    decodeRecord(columns, columnsEnd, <usize>load<u32>(entries + ((<usize>n) << 4), 8), n, orders, sources);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function decodeRecord(columns: usize, columnsEnd: usize, record: usize, n: u32, orders: usize, sources: usize): void {
+  const row = (<usize>n) << 3;
+  store<f64>(orders + row, load<f64>(record, 8));
+  store<f64>(sources + row, load<f64>(record, 16));
+  let p = record + HEAD;
+  for (let c = columns; c < columnsEnd; c += 12) {
+    const at = <usize>load<u32>(c, 4);
+    if (load<u32>(c) == 1) {
+      store<u8>(<usize>load<u32>(c, 8) + <usize>n, load<u8>(p));
+      store<u64>(at + row, load<u64>(p, 1));
+      p += 9;
+      continue;
+    }
+    const length = load<u32>(p);
+    p += 4;
+    if (length == 0) {
+      store<u64>(at + row, 0);
+      continue;
+    }
+    store<u32>(at + row, <u32>p);
+    store<u32>(at + row, length - 1, 4);
+    p += <usize>(length - 1);
+  }
 }

@@ -1,0 +1,135 @@
+// Sorts records (assembly/rows.ts) by the bytes of their first column, the key; equal keys keep their order. An entry is 16
+// bytes: u64 the key's first 8 bytes as a number, u32 address of the record, u32 unused.
+import { copy } from './cell';
+
+const HEAD: usize = 24;
+
+/** Digits of the radix sort: 11 bits each, six passes over 8 bytes; passes in which all digits are equal are left out. */
+const DIGIT_BITS: u64 = 11;
+const DIGITS: usize = 2048;
+
+/** Writes an entry for each record of [from, end). Gives how many. */
+export function listRecords(from: usize, end: usize, entries: usize): u32 {
+  let n: u32 = 0;
+  for (; from < end; from += <usize>load<u32>(from)) {
+    const entry = entries + (<usize>(n++) << 4);
+    store<u64>(entry, keyWord(from, 0));
+    store<u32>(entry, <u32>from, 8);
+    store<u32>(entry, 0, 12);
+  }
+  return n;
+}
+
+/** Bytes `offset` to `offset` + 8 of a record's key as a number in their order; what is missing is 0. */
+// @ts-ignore: decorator
+@inline
+function keyWord(record: usize, offset: usize): u64 {
+  const length = <usize>load<u32>(record, HEAD) - 1;
+  if (length <= offset) return 0;
+  const word = bswap<u64>(load<u64>(record + HEAD + 4 + offset));
+  const has = length - offset;
+  return has >= 8 ? word : word & ~((<u64>0xffffffffffffffff) >> ((<u64>has) << 3));
+}
+
+/** Sorts `count` entries with a spare array of the same size; gives the address of the sorted one. `counts`: 8 KiB. */
+export function sortEntries(entries: usize, spare: usize, count: u32, counts: usize): usize {
+  const sorted = radixSort(entries, spare, <usize>count, counts);
+  const other = sorted == entries ? spare : entries;
+  let from: u32 = 0;
+  while (from < count) {
+    const word = load<u64>(sorted + ((<usize>from) << 4));
+    let to = from + 1;
+    while (to < count && load<u64>(sorted + ((<usize>to) << 4)) == word) to++;
+    if (to - from > 1) sortTies(sorted + ((<usize>from) << 4), other + ((<usize>from) << 4), to - from);
+    from = to;
+  }
+  return sorted;
+}
+
+function radixSort(a: usize, b: usize, n: usize, counts: usize): usize {
+  for (let shift: u64 = 0; shift < 64; shift += DIGIT_BITS) {
+    memory.fill(counts, 0, DIGITS << 2);
+    for (let i: usize = 0; i < n; i++) {
+      const at = counts + ((<usize>((load<u64>(a + (i << 4)) >> shift) & (DIGITS - 1))) << 2);
+      store<u32>(at, load<u32>(at) + 1);
+    }
+    const first = n == 0 ? 0 : <usize>((load<u64>(a) >> shift) & (DIGITS - 1));
+    if (<usize>load<u32>(counts + (first << 2)) == n) continue;
+    let sum: u32 = 0;
+    for (let d: usize = 0; d < DIGITS; d++) {
+      const here = load<u32>(counts + (d << 2));
+      store<u32>(counts + (d << 2), sum);
+      sum += here;
+    }
+    for (let i: usize = 0; i < n; i++) {
+      const entry = v128.load(a + (i << 4));
+      const at = counts + ((<usize>((v128.extract_lane<u64>(entry, 0) >> shift) & (DIGITS - 1))) << 2);
+      const to = load<u32>(at);
+      store<u32>(at, to + 1);
+      v128.store(b + ((<usize>to) << 4), entry);
+    }
+    const t = a;
+    a = b;
+    b = t;
+  }
+  return a;
+}
+
+/** Merge sort of entries with the same first 8 bytes by the rest of their keys; stable, in place. */
+function sortTies(entries: usize, spare: usize, count: u32): void {
+  if (count > 2 && alreadySorted(entries, count)) return;
+  let from = entries, to = spare;
+  for (let width: u32 = 1; width < count; width <<= 1) {
+    for (let start: u32 = 0; start < count; start += width << 1) mergeHalves(from, to, start, width, count);
+    const t = from;
+    from = to;
+    to = t;
+  }
+  if (from != entries) memory.copy(entries, from, (<usize>count) << 4);
+}
+
+function alreadySorted(entries: usize, count: u32): bool {
+  for (let i: u32 = 1; i < count; i++) {
+    const entry = entries + ((<usize>i) << 4);
+    if (compareRest(<usize>load<u32>(entry - 16, 8), <usize>load<u32>(entry, 8)) > 0) return false;
+  }
+  return true;
+}
+
+function mergeHalves(from: usize, to: usize, start: u32, width: u32, count: u32): void {
+  let i = start, middle = start + width;
+  if (middle > count) middle = count;
+  let j = middle, end = middle + width;
+  if (end > count) end = count;
+  for (let k = start; k < end; k++) {
+    const a = from + ((<usize>i) << 4), b = from + ((<usize>j) << 4);
+    const left = i < middle && (j >= end || compareRest(<usize>load<u32>(a, 8), <usize>load<u32>(b, 8)) <= 0);
+    v128.store(to + ((<usize>k) << 4), v128.load(left ? a : b));
+    if (left) i++;
+    else j++;
+  }
+}
+
+/** Compares the keys of two records from their ninth byte on. */
+function compareRest(a: usize, b: usize): i32 {
+  const aLength = <usize>load<u32>(a, HEAD) - 1, bLength = <usize>load<u32>(b, HEAD) - 1;
+  const most = aLength < bLength ? aLength : bLength;
+  for (let offset: usize = 8; offset < most; offset += 8) {
+    const x = keyWord(a, offset), y = keyWord(b, offset);
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return aLength == bLength ? 0 : aLength < bLength ? -1 : 1;
+}
+
+/** Copies the records of entries `from` to `count` one behind the other as long as they fit; the position goes to `reached`. */
+export function gatherRecords(entries: usize, from: u32, count: u32, next: usize, limit: usize, reached: usize): usize {
+  let i = from;
+  for (; i < count; i++) {
+    const record = <usize>load<u32>(entries + ((<usize>i) << 4), 8);
+    const bytes = <usize>load<u32>(record);
+    if (next + bytes > limit) break;
+    next = copy(next, record, record + bytes);
+  }
+  store<u32>(reached, i);
+  return next;
+}

@@ -1,0 +1,213 @@
+// Takes rows and gives them back sorted: in memory while the budget allows, else in sorted files that are merged.
+import type { Batch } from '../../batch.ts';
+import { VIEW_BYTES } from '../../batch.ts';
+import type { ColumnType } from '../../schema.ts';
+import { byKey, mergeFiles } from '../../spill/ordered-merge.ts';
+import { RowCodec, targetBatch } from '../../spill/row-codec.ts';
+import { SpillFile } from '../../spill/spill-file.ts';
+import { CellReader } from '../cells/cell-values.ts';
+import type { OperatorContext } from '../operation.ts';
+import { inSlices } from '../slices.ts';
+import { type SortColumn, SortKeyWriter } from './sort-key.ts';
+
+/** Records lie in blocks: the first is small for small files, later ones cost few requests of the budget. */
+const BLOCK_BYTES_FIRST = 262_144;
+const BLOCK_BYTES_MOST = 4 * 1024 * 1024;
+
+/** Entries at the start: two batches of rows. */
+const ENTRIES_FIRST = 8192;
+const ENTRY_BYTES = 16;
+
+/** Counters of the radix sort. */
+const COUNTS_BYTES = 8192;
+
+/** Rows of a sorted batch, and bytes of records written at once. */
+const SORTED_ROWS = 2048;
+const GATHER_BYTES = 65_536;
+
+interface Block {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** A column to sort by, and its index in the batches. */
+export interface SortTerm extends SortColumn {
+  readonly index: number;
+}
+
+export class RowSorter {
+  readonly #context: OperatorContext;
+  readonly #types: readonly ColumnType[];
+  readonly #codec: RowCodec;
+  readonly #readers: readonly CellReader[];
+  readonly #writer: SortKeyWriter;
+  readonly #counts: number;
+  readonly #blocks: Block[] = [];
+  readonly #runs: SpillFile[] = [];
+  #block = 0;
+  #next: number;
+  #entries: number;
+  #entriesMax = ENTRIES_FIRST;
+  #count = 0;
+  #taken = 0;
+
+  constructor(context: OperatorContext, terms: readonly SortTerm[]) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#types = ['text', ...context.input.map(({ type }) => type)];
+    this.#codec = new RowCodec(heap, context.kernel, this.#types);
+    this.#readers = terms.map(({ type, index }) => new CellReader(type, index));
+    this.#writer = new SortKeyWriter(terms);
+    this.#counts = heap.allocate(COUNTS_BYTES);
+    this.#entries = heap.allocate(ENTRIES_FIRST * ENTRY_BYTES * 2);
+    this.#blocks.push({ at: heap.allocate(BLOCK_BYTES_FIRST), bytes: BLOCK_BYTES_FIRST });
+    this.#next = this.#blocks[0]!.at;
+  }
+
+  add(batch: Batch): void {
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    inSlices(batch, (from, to) => {
+      const piece = batch.slice(from, to);
+      const { arena } = batch;
+      const keys = this.#keys(piece);
+      const orders = arena.tryTake(piece.live * 8);
+      if (keys === 0 || orders === 0) return false;
+      for (let i = 0; i < piece.live; i++) arena.heap.f64[(orders >>> 3) + i] = this.#taken + i;
+      this.#taken += piece.live;
+      this.#store(piece.withColumns([{ kind: 'views', at: keys }, ...piece.columns]), orders);
+      return true;
+    });
+  }
+
+  /** Hands the rows on in their order, in batches that are valid until `next` returns. `wanted` 0 ends it early. */
+  *finish(next: (batch: Batch) => void, wanted: () => number = () => 1): Iterable<void> {
+    const { arena, kernel, spill } = this.#context;
+    if (this.#runs.length === 0) {
+      yield* this.#handOnSorted(next, wanted);
+      return;
+    }
+    this.#spill();
+    const tools = { arena, kernel, spill, types: this.#types };
+    for (const _ of mergeFiles(tools, this.#runs, byKey(arena), (batch) =>
+      next(batch.withColumns(batch.columns.slice(1))),
+    )) {
+      yield;
+      if (wanted() === 0) return;
+    }
+  }
+
+  /** Views of the rows' keys, 0 when the arena is full. */
+  #keys(batch: Batch): number {
+    const { arena } = batch;
+    const views = arena.tryTake(batch.rows * VIEW_BYTES);
+    if (views === 0) return 0;
+    for (const reader of this.#readers) reader.bind(batch);
+    const { u8, u32 } = arena.heap;
+    const values: unknown[] = [];
+    for (let position = 0; position < batch.live; position++) {
+      const row = u32[(batch.selection >>> 2) + position]!;
+      for (const [index, reader] of this.#readers.entries()) values[index] = reader.read(row);
+      const key = this.#writer.key(values);
+      if (arena.freeBytes < key.length) return 0;
+      u8.set(key, arena.next);
+      u32[(views >>> 2) + row * 2] = arena.next;
+      u32[(views >>> 2) + row * 2 + 1] = key.length;
+      arena.next += key.length;
+    }
+    return views;
+  }
+
+  #store(batch: Batch, orders: number): void {
+    if (!this.#makeRoomForEntries(batch.live)) this.#spill();
+    for (let from = 0; from < batch.live; ) {
+      const block = this.#blocks[this.#block]!;
+      const list = { rows: batch.selection, from, count: batch.live, orders };
+      const { next, reached } = this.#codec.encode(batch, list, this.#next, block.at + block.bytes);
+      const entries = this.#entries + this.#count * ENTRY_BYTES;
+      this.#count += this.#context.kernel.exports.listRecords(this.#next, next, entries);
+      this.#next = next;
+      from = reached;
+      if (from < batch.live) this.#nextBlock();
+    }
+  }
+
+  #makeRoomForEntries(rows: number): boolean {
+    if (this.#count + rows <= this.#entriesMax) return true;
+    const { heap } = this.#context.arena;
+    const entriesMax = Math.max(this.#entriesMax * 2, rows * 2);
+    const at = heap.tryAllocate(entriesMax * ENTRY_BYTES * 2, rows > this.#entriesMax);
+    if (at === 0) return false;
+    heap.u8.copyWithin(at, this.#entries, this.#entries + this.#count * ENTRY_BYTES);
+    this.#entries = at;
+    this.#entriesMax = entriesMax;
+    return true;
+  }
+
+  /** Goes on to a block that has room; when the budget refuses one, all rows go to a file and the blocks are free. */
+  #nextBlock(): void {
+    const { heap } = this.#context.arena;
+    const last = this.#blocks[this.#block]!;
+    const isEmpty = this.#next === last.at;
+    if (!isEmpty && this.#block + 1 < this.#blocks.length) {
+      this.#block++;
+    } else {
+      const bytes = isEmpty ? last.bytes * 2 : Math.min(BLOCK_BYTES_MOST, last.bytes * 2);
+      const at = heap.tryAllocate(bytes, isEmpty);
+      if (at === 0) {
+        this.#spill();
+        return;
+      }
+      if (isEmpty) this.#blocks[this.#block] = { at, bytes };
+      else this.#block = this.#blocks.push({ at, bytes }) - 1;
+    }
+    this.#next = this.#blocks[this.#block]!.at;
+  }
+
+  /** Writes all rows, sorted, to a new file. */
+  #spill(): void {
+    const { arena, kernel, spill } = this.#context;
+    const file = new SpillFile(spill);
+    const entries = this.#sort();
+    const mark = arena.next;
+    const reached = arena.take(8);
+    const buffer = arena.take(GATHER_BYTES);
+    for (let from = 0; from < this.#count; ) {
+      const end =
+        kernel.exports.gatherRecords(entries, from, this.#count, buffer, buffer + GATHER_BYTES - 64, reached) >>> 0;
+      file.append(arena.heap.u8.subarray(buffer, end));
+      from = arena.heap.u32[reached >>> 2]!;
+      if (end > buffer) continue;
+      const record = arena.heap.u32[((entries + from * ENTRY_BYTES) >>> 2) + 2]!;
+      const bytes = Buffer.from(arena.heap.u8.buffer, record, 4).readUInt32LE(0);
+      file.append(arena.heap.u8.subarray(record, record + bytes));
+      from++;
+    }
+    arena.release(mark);
+    this.#runs.push(file);
+    this.#count = 0;
+    this.#block = 0;
+    this.#next = this.#blocks[0]!.at;
+  }
+
+  #sort(): number {
+    const spare = this.#entries + this.#entriesMax * ENTRY_BYTES;
+    return this.#context.kernel.exports.sortEntries(this.#entries, spare, this.#count, this.#counts) >>> 0;
+  }
+
+  *#handOnSorted(next: (batch: Batch) => void, wanted: () => number): Iterable<void> {
+    const { arena } = this.#context;
+    const target = this.#codec.target(SORTED_ROWS);
+    const selection = arena.heap.allocate(SORTED_ROWS * 4);
+    for (let row = 0; row < SORTED_ROWS; row++) arena.heap.u32[(selection >>> 2) + row] = row;
+    const entries = this.#sort();
+    for (let from = 0; from < this.#count && wanted() > 0; from += SORTED_ROWS) {
+      const rows = Math.min(SORTED_ROWS, this.#count - from);
+      this.#codec.decodeEntries(target, entries + from * ENTRY_BYTES, rows);
+      const columns = this.#codec.columns(target, rows).slice(1);
+      const mark = arena.next;
+      next(targetBatch({ arena, columns, rows, selection, sources: target.sources }));
+      arena.release(mark);
+      yield;
+    }
+  }
+}

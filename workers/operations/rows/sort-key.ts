@@ -1,0 +1,149 @@
+// Sort keys: bytes whose order is the order of the rows. Each column gives one byte for null or not, then its value: texts
+// end with 0 0 (a 0 inside is 0 255), numbers are big-endian with their sign turned; descending columns are inverted.
+import type { ColumnType } from '../../schema.ts';
+import { CalendarDate } from '../../values/calendar.ts';
+import { Decimal } from '../../values/decimal.ts';
+import { Timestamp } from '../../values/timestamp.ts';
+import { foldCase } from '../cells/text-edits.ts';
+
+export type Comparison = 'typed' | 'natural' | 'case_insensitive';
+
+export interface SortColumn {
+  readonly type: ColumnType;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+  readonly compare: Comparison;
+}
+
+const SIGN = 0x80;
+const NULL_FIRST = 0;
+const VALUE = 1;
+const NULL_LAST = 2;
+
+/** Bias of a decimal's exponent: above any number of its digits. */
+const EXPONENT_BIAS = 0x4000;
+
+export class SortKeyWriter {
+  readonly #columns: readonly SortColumn[];
+  #bytes = Buffer.allocUnsafe(256);
+  #length = 0;
+
+  constructor(columns: readonly SortColumn[]) {
+    this.#columns = columns;
+  }
+
+  /** The key of a row's values; valid until the next call. */
+  key(values: readonly unknown[]): Uint8Array {
+    this.#length = 0;
+    for (const [index, column] of this.#columns.entries()) {
+      const value = values[index];
+      if (value === null) {
+        this.#byte(column.nullsFirst ? NULL_FIRST : NULL_LAST);
+        continue;
+      }
+      this.#byte(VALUE);
+      const from = this.#length;
+      this.#value(value, column);
+      if (column.descending) this.#invert(from);
+    }
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #value(value: unknown, { type, compare }: SortColumn): void {
+    if (typeof value === 'string') this.#text(compare === 'typed' ? value : foldCase(value), compare === 'natural');
+    else if (typeof value === 'boolean') this.#byte(value ? 1 : 0);
+    else if (value instanceof Decimal) this.#decimal(value);
+    else if (value instanceof CalendarDate) this.#integer(BigInt(value.days));
+    else if (value instanceof Timestamp) this.#integer(BigInt(value.seconds) * 1_000_000_000n + BigInt(value.nanos));
+    else if (typeof value === 'number' && type === 'number') this.#double(value);
+    else if (typeof value === 'number' || typeof value === 'bigint') this.#integer(BigInt(value));
+    else throw new Error('a value without an order');
+  }
+
+  #double(value: number): void {
+    this.#reserve(8);
+    this.#bytes.writeDoubleBE(value === 0 ? 0 : value, this.#length);
+    const negative = this.#bytes[this.#length]! >= SIGN;
+    for (let at = 0; at < 8; at++) {
+      const byte = this.#bytes[this.#length + at]!;
+      this.#bytes[this.#length + at] = negative ? ~byte : at === 0 ? byte | SIGN : byte;
+    }
+    this.#length += 8;
+  }
+
+  #text(text: string, natural: boolean): void {
+    this.#reserve(text.length * 6 + 16);
+    if (natural) for (const part of text.match(/[0-9]+|[^0-9]+/g) ?? []) this.#naturalPart(part);
+    else this.#escaped(text);
+    this.#byte(0);
+    this.#byte(0);
+  }
+
+  /** A run of digits is its number: `0`, how many digits, the digits; so it comes before any letter. */
+  #naturalPart(part: string): void {
+    if (part.charCodeAt(0) < 48 || part.charCodeAt(0) > 57) {
+      this.#escaped(part);
+      return;
+    }
+    const digits = part.replace(/^0+(?=[0-9])/, '');
+    this.#byte(48);
+    this.#byte(1 + Math.min(digits.length >>> 8, 253));
+    this.#byte(1 + Math.min(digits.length & 255, 254));
+    this.#escaped(digits);
+  }
+
+  #escaped(text: string): void {
+    this.#reserve(text.length * 6 + 16);
+    const from = this.#length;
+    this.#length += this.#bytes.write(text, from, 'utf8');
+    if (!text.includes('\0')) return;
+    const bytes = Buffer.from(text, 'utf8');
+    this.#length = from;
+    for (const byte of bytes) {
+      this.#byte(byte);
+      if (byte === 0) this.#byte(255);
+    }
+  }
+
+  #integer(value: bigint): void {
+    this.#reserve(16);
+    const shifted = value + (1n << 95n);
+    this.#bytes.writeUInt32BE(Number((shifted >> 64n) & 0xffffffffn), this.#length);
+    this.#bytes.writeBigUInt64BE(shifted & 0xffffffffffffffffn, this.#length + 4);
+    this.#length += 12;
+  }
+
+  /** Sign, exponent, digits without zeros at their end; below zero all is inverted. */
+  #decimal({ digits, scale }: Decimal): void {
+    const text = String(digits).replace('-', '');
+    const negative = digits < 0;
+    if (text === '0') {
+      this.#byte(SIGN);
+      return;
+    }
+    this.#byte(negative ? SIGN - 1 : SIGN + 1);
+    const from = this.#length;
+    const exponent = text.length - scale + EXPONENT_BIAS;
+    this.#byte(exponent >>> 8);
+    this.#byte(exponent & 255);
+    this.#escaped(text.replace(/0+$/, ''));
+    this.#byte(0);
+    if (negative) this.#invert(from);
+  }
+
+  #invert(from: number): void {
+    for (let at = from; at < this.#length; at++) this.#bytes[at] = ~this.#bytes[at]!;
+  }
+
+  #byte(byte: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe((this.#length + bytes) * 2);
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
