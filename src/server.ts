@@ -24,6 +24,7 @@ import { IdempotencyKeys } from './runs/idempotency.ts';
 import type { NodeState } from './runs/node-state.ts';
 import type { CheckedTemplate } from './runs/output-name.ts';
 import { MemoryRunStore } from './runs/registry.ts';
+import { WriteBlocks } from './spool/write-blocks.ts';
 import { startSweeper } from './sweeper.ts';
 
 export interface ServerSettings {
@@ -109,6 +110,7 @@ async function openServer(
     slots: new RunSlots(),
     disk: new DiskFloor(directory.root, config.diskFloorBytes),
     drain: new Drain(),
+    blocks: new WriteBlocks(budget),
     paths: {
       spoolFor: (upload) => join(directory.spool, `${upload}.upload`),
       spillFor: (task) => join(directory.spill, String(task)),

@@ -22,7 +22,7 @@ export type ParameterName = (typeof PARAMETER_NAMES)[number];
 export interface FormSink {
   /** The file part begins; its name's ending in lower case without the dot, '' = none. The name goes no further. */
   fileStarted(ending: string): void;
-  /** The bytes are a view of what was written to the reader. */
+  /** The bytes are a view of what was written to the reader, valid during the call. */
   fileBytes(bytes: Buffer): void;
   /** So many bytes of a part that nobody reads. */
   otherBytes(count: number): void;
@@ -70,7 +70,7 @@ export class FormReader {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   }
 
-  /** The reader and its sink keep views of the bytes. */
+  /** Keeps nothing of the bytes but copies. */
   write(bytes: Buffer): void {
     if (this.#state === 'over' || this.#state === 'epilogue') return;
     const data = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
@@ -174,7 +174,7 @@ export class FormReader {
       this.#sink.fileBytes(bytes);
     } else if (isParameter(name)) {
       this.#parameterBytes += bytes.length;
-      if (this.#parameterBytes <= PARAMETER_BYTES_MAX) this.#parameter.push(bytes);
+      if (this.#parameterBytes <= PARAMETER_BYTES_MAX) this.#parameter.push(Buffer.from(bytes));
     } else {
       this.#sink.otherBytes(bytes.length);
     }
@@ -222,7 +222,7 @@ export class FormReader {
   }
 
   #hold(data: Buffer, from: number): null {
-    this.#held = data.subarray(from);
+    this.#held = Buffer.from(data.subarray(from));
     return null;
   }
 

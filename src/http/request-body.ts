@@ -16,7 +16,7 @@ export const DRAIN_MILLISECONDS_MAX = 30_000;
 const WATCH_MILLISECONDS = 2_000;
 
 export interface BodySink {
-  /** The bytes are the sink's own. */
+  /** The bytes are gone when this returns: what is to stay must be copied. */
   chunk(bytes: Buffer): void;
   /** The last byte has arrived. */
   end(): void;
@@ -96,7 +96,8 @@ export class RequestBody {
     this.receivedBytes += chunk.byteLength;
     if (isLast) {
       this.ended = true;
-      this.#stopWatch();
+      // The library may read on for a moment after a pause: then its timer must be kept off until the answer.
+      if (!this.#paused) this.#stopWatch();
     } else {
       this.#progressAt = performance.now();
       this.#startWatch();
@@ -106,10 +107,9 @@ export class RequestBody {
       return;
     }
     if (this.#state === 'lost') return;
-    // The library takes its memory back when this returns.
-    const bytes = Buffer.from(new Uint8Array(chunk));
+    const bytes = Buffer.from(chunk);
     if (this.#state === 'held') {
-      this.#held.push(bytes);
+      this.#held.push(Buffer.from(bytes));
       this.pause();
       return;
     }
@@ -133,7 +133,9 @@ export class RequestBody {
 
   #look(): void {
     const now = performance.now();
-    if (this.#state === 'dropped') {
+    if (this.ended) {
+      if (this.#paused) return;
+    } else if (this.#state === 'dropped') {
       if (now >= this.#dropUntil) {
         this.#dropped();
         return;

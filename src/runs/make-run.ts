@@ -41,6 +41,7 @@ export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath:
     fileBytesMax: uploadBytesMax,
     rowsMax,
     spoolPath,
+    blocks: node.blocks,
     fingerprintOf: key === null ? null : template.id,
   });
   exchange.onGone(() => upload.gone());

@@ -5,6 +5,7 @@ import type { QuotaLedger } from '../admission/quota-ledger.ts';
 import type { RunSlots } from '../admission/run-slots.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
 import type { ThreadPool } from '../pool.ts';
+import type { WriteBlocks } from '../spool/write-blocks.ts';
 import type { Drain } from './drain.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
 import type { RunStore } from './registry.ts';
@@ -20,6 +21,7 @@ export interface NodeState {
   readonly ledger: QuotaLedger;
   readonly disk: DiskFloor;
   readonly drain: Drain;
+  readonly blocks: WriteBlocks;
   readonly paths: {
     readonly spoolFor: (upload: number) => string;
     readonly spillFor: (task: number) => string;

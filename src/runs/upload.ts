@@ -6,6 +6,7 @@ import { FormReader, type FormSink } from '../http/multipart.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { BodySink, RequestBody } from '../http/request-body.ts';
 import { SpooledFile } from '../spool/spooled-file.ts';
+import type { WriteBlocks } from '../spool/write-blocks.ts';
 import { type CheckedParameters, checkParameters, type SentParameters } from './parameters.ts';
 
 /** What the form may add to the file, in bytes: boundaries, part headers, parameters, parts that nobody reads. */
@@ -19,6 +20,7 @@ export interface UploadSettings {
   readonly rowsMax: number | null;
   /** Where a long file goes; null: the file is not kept at all. */
   readonly spoolPath: string | null;
+  readonly blocks: WriteBlocks;
   /** Of what the fingerprint is taken besides file and parameters; null: no fingerprint is needed. */
   readonly fingerprintOf: string | null;
 }
@@ -64,7 +66,8 @@ export class Upload implements BodySink {
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    this.spool = settings.spoolPath === null ? null : new SpooledFile(settings.spoolPath, this.#spoolListener());
+    const { spoolPath, blocks } = settings;
+    this.spool = spoolPath === null ? null : new SpooledFile(spoolPath, blocks, this.#spoolListener());
   }
 
   /** Begins to read. Apart from the constructor, so that the listener can be set before the first byte. */

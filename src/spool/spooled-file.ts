@@ -1,22 +1,22 @@
 // The bytes of one uploaded file on their way to a worker: a short one stays in memory, a longer one goes to a file that
 // the worker follows while it grows. It knows neither forms nor Runs.
 // States: memory → file (opening, writing, idle) → complete; discarded at any time (the file is removed).
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { close, openSync, writev, writevSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { BLOCK_BYTES, type WriteBlocks } from './write-blocks.ts';
 
 /** Up to this a file stays in memory and travels to its worker as one buffer. */
 export const MEMORY_FILE_BYTES_MAX = 256 * 1024;
 
-/** The writer is asked to wait above this, in bytes that are not written yet. */
-export const UNWRITTEN_BYTES_MAX = 512 * 1024;
+/** The writer is asked to wait above this, in full blocks that are not written yet. */
+const UNWRITTEN_BLOCKS_MAX = 4;
 
-/** ... and to go on below this. */
-const UNWRITTEN_BYTES_LOW = 256 * 1024;
+/** ... and to go on at this. */
+const UNWRITTEN_BLOCKS_LOW = 2;
 
-/** A write to the file is at least this long, unless it is the last. */
-const WRITE_BYTES_MIN = 64 * 1024;
-
-/** Buffers in one write; the kernel takes 1,024. */
-const BUFFERS_PER_WRITE_MAX = 512;
+const writeInBackground = promisify(writev);
+const closeInBackground = promisify(close);
 
 export interface SpoolListener {
   /** So many bytes of the file can be read by now. */
@@ -33,19 +33,28 @@ export class SpooledFile {
   readonly path: string;
   sizeBytes = 0;
   #listener: SpoolListener;
+  #blocks: WriteBlocks;
   #state: 'memory' | 'file' | 'complete' | 'discarded' = 'memory';
-  #queue: Buffer[] = [];
-  #queuedBytes = 0;
-  #inWriteBytes = 0;
+  /** In memory: what came, copied. */
+  #pieces: Buffer[] = [];
+  /** To the file: blocks that wait for their write, and one that is being filled. */
+  #full: Buffer[] = [];
+  #inWrite = 0;
+  /** Where the first waiting block goes. */
+  #position = 0;
+  #filling: Buffer | null = null;
+  #filledBytes = 0;
   #writtenBytes = 0;
   #ended = false;
   #waiting = false;
-  #file: FileHandle | null = null;
+  #descriptor: number | null = null;
   #work: Promise<void> | null = null;
+  #failed = false;
 
   /** @param path where a longer file goes; nothing exists there */
-  constructor(path: string, listener: SpoolListener) {
+  constructor(path: string, blocks: WriteBlocks, listener: SpoolListener) {
     this.path = path;
+    this.#blocks = blocks;
     this.#listener = listener;
   }
 
@@ -58,92 +67,135 @@ export class SpooledFile {
     return this.#state === 'memory';
   }
 
-  /** False: wait for `room` before the next write. */
+  /** Copies the bytes. False: wait for `room` before the next write. */
   write(bytes: Buffer): boolean {
     if (this.#state === 'discarded') return true;
     this.sizeBytes += bytes.length;
-    this.#queue.push(bytes);
-    this.#queuedBytes += bytes.length;
     if (this.#state === 'memory') {
-      if (this.sizeBytes <= MEMORY_FILE_BYTES_MAX) return true;
+      if (this.sizeBytes <= MEMORY_FILE_BYTES_MAX) {
+        this.#pieces.push(Buffer.from(bytes));
+        return true;
+      }
       this.#state = 'file';
+      for (const piece of this.#pieces.splice(0)) this.#fill(piece);
     }
-    this.#writeOn();
-    this.#waiting = this.#queuedBytes + this.#inWriteBytes > UNWRITTEN_BYTES_MAX;
+    this.#fill(bytes);
+    try {
+      this.#descriptor ??= openSync(this.path, 'wx', 0o600);
+      if (this.#blocks.crowded && this.#full.length > UNWRITTEN_BLOCKS_MAX) this.#writeInPlace(this.#descriptor);
+    } catch (fault) {
+      this.#fail(fault);
+      return true;
+    }
+    this.#writeOn(this.#descriptor);
+    if (this.#full.length + this.#inWrite > UNWRITTEN_BLOCKS_MAX) this.#waiting = true;
     return !this.#waiting;
   }
 
   end(): void {
     this.#ended = true;
     if (this.#state === 'memory') this.#listener.complete();
-    else this.#writeOn();
+    else if (this.#descriptor !== null) this.#writeOn(this.#descriptor);
   }
 
   /** A short file's bytes in a buffer of their own, given away: only once, and only while it is in memory. */
   takeBytes(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(this.sizeBytes);
     let at = 0;
-    for (const part of this.#queue) {
-      bytes.set(part, at);
-      at += part.length;
+    for (const piece of this.#pieces.splice(0)) {
+      bytes.set(piece, at);
+      at += piece.length;
     }
-    this.#queue = [];
-    this.#queuedBytes = 0;
     return bytes;
   }
 
   /** Forgets the bytes and removes the file. Idempotent. */
   async discard(): Promise<void> {
-    const hadFile = this.#state === 'file' || this.#state === 'complete';
+    const hadFile = this.#state === 'file' || this.#state === 'complete' || this.#failed;
+    this.#failed = false;
     this.#state = 'discarded';
-    this.#queue = [];
     await this.#work;
-    await this.#close();
+    await this.#forget();
     if (hadFile) await rm(this.path, { force: true });
   }
 
-  #writeOn(): void {
-    if (this.#work !== null || this.#state !== 'file') return;
-    if (!this.#ended && this.#queuedBytes < WRITE_BYTES_MIN) return;
-    this.#work = this.#writeQueue().catch(async (fault: unknown) => {
-      const tell = this.#state === 'file';
-      this.#state = 'discarded';
-      this.#queue = [];
-      await this.#close();
-      await rm(this.path, { force: true });
-      if (tell) this.#listener.failed(fault);
-    });
+  #fill(bytes: Buffer): void {
+    let from = 0;
+    while (from < bytes.length) {
+      this.#filling ??= this.#blocks.take();
+      const count = bytes.copy(this.#filling, this.#filledBytes, from);
+      from += count;
+      this.#filledBytes += count;
+      if (this.#filledBytes < BLOCK_BYTES) return;
+      this.#full.push(this.#filling);
+      this.#filling = null;
+      this.#filledBytes = 0;
+    }
   }
 
-  async #writeQueue(): Promise<void> {
-    this.#file ??= await open(this.path, 'wx', 0o600);
-    while (this.#state === 'file' && (this.#queuedBytes >= WRITE_BYTES_MIN || (this.#ended && this.#queuedBytes > 0))) {
-      await this.#writePiece(this.#file);
+  #writeOn(descriptor: number): void {
+    if (this.#work !== null || this.#state !== 'file') return;
+    if (this.#full.length === 0 && !this.#ended) return;
+    this.#work = this.#writeBlocks(descriptor).catch((fault: unknown) => this.#fail(fault));
+  }
+
+  async #writeBlocks(descriptor: number): Promise<void> {
+    while (this.#state === 'file' && this.#full.length > 0) await this.#writeFull(descriptor);
+    if (this.#state === 'file' && this.#ended && this.#filling !== null) {
+      await writeAll(descriptor, [this.#filling.subarray(0, this.#filledBytes)], this.#position);
+      this.#writtenBytes = this.#position + this.#filledBytes;
     }
     this.#work = null;
     if (this.#state !== 'file' || !this.#ended) return;
     this.#state = 'complete';
-    await this.#close();
+    await this.#forget();
     if (this.#is('complete')) this.#listener.complete();
   }
 
-  async #writePiece(file: FileHandle): Promise<void> {
-    let buffers = this.#queue.splice(0, BUFFERS_PER_WRITE_MAX);
-    let left = buffers.reduce((sum, { length }) => sum + length, 0);
-    this.#queuedBytes -= left;
-    this.#inWriteBytes = left;
-    while (left > 0) {
-      const { bytesWritten } = await file.writev(buffers);
-      buffers = without(buffers, bytesWritten);
-      left -= bytesWritten;
-      this.#writtenBytes += bytesWritten;
+  async #writeFull(descriptor: number): Promise<void> {
+    const blocks = this.#full.splice(0);
+    const position = this.#position;
+    this.#inWrite = blocks.length;
+    this.#position += blocks.length * BLOCK_BYTES;
+    try {
+      await writeAll(descriptor, blocks, position);
+    } finally {
+      this.#inWrite = 0;
+      for (const block of blocks) this.#blocks.give(block);
     }
-    this.#inWriteBytes = 0;
     if (this.#state !== 'file') return;
+    // What was written in place meanwhile lies behind these blocks.
+    this.#writtenBytes = this.#position;
     this.#listener.grown(this.#writtenBytes);
-    if (this.#waiting && this.#queuedBytes <= UNWRITTEN_BYTES_LOW) {
+    if (this.#waiting && this.#full.length <= UNWRITTEN_BLOCKS_LOW) {
       this.#waiting = false;
       this.#listener.room();
+    }
+  }
+
+  /**
+   * The HTTP library reads on after a pause for as long as a client keeps the kernel's buffer full (seen on loopback:
+   * 200 MB in one turn of the loop, in which no write in the background can end).
+   */
+  #writeInPlace(descriptor: number): void {
+    const blocks = this.#full.splice(0);
+    const length = blocks.length * BLOCK_BYTES;
+    try {
+      // The system takes less only when the disk is full.
+      if (writevSync(descriptor, blocks, this.#position) < length) throw new Error('the disk took part of a write');
+    } finally {
+      for (const block of blocks) this.#blocks.give(block);
+    }
+    this.#position += length;
+    if (this.#inWrite === 0) this.#writtenBytes = this.#position;
+  }
+
+  /** The disk refused: nothing of the file stays. Whoever made it still discards it. */
+  #fail(fault: unknown): void {
+    if (this.#state === 'file') {
+      this.#state = 'discarded';
+      this.#failed = true;
+      this.#listener.failed(fault);
     }
   }
 
@@ -152,10 +204,26 @@ export class SpooledFile {
     return this.#state === state;
   }
 
-  async #close(): Promise<void> {
-    const file = this.#file;
-    this.#file = null;
-    await file?.close();
+  /** Gives back blocks and descriptor; no write is under way. */
+  async #forget(): Promise<void> {
+    this.#pieces = [];
+    for (const block of this.#full.splice(0)) this.#blocks.give(block);
+    if (this.#filling !== null) this.#blocks.give(this.#filling);
+    this.#filling = null;
+    const descriptor = this.#descriptor;
+    this.#descriptor = null;
+    if (descriptor !== null) await closeInBackground(descriptor);
+  }
+}
+
+/** One write is often enough, but the system may take less. */
+async function writeAll(descriptor: number, buffers: readonly Buffer[], position: number): Promise<void> {
+  let rest = [...buffers];
+  let at = position;
+  while (rest.length > 0) {
+    const { bytesWritten } = await writeInBackground(descriptor, rest, at);
+    at += bytesWritten;
+    rest = without(rest, bytesWritten);
   }
 }
 
