@@ -1,5 +1,10 @@
 // Fragments of Templates, and Templates written to do harm.
+import fc from 'fast-check';
 import { test } from 'tap';
+import { Failed } from '../../workers/failure.ts';
+import { operationTable } from '../../workers/operations/index.ts';
+import { checkTemplate } from '../../workers/template/check.ts';
+import { planRun } from '../../workers/template/plan.ts';
 import type { TemplateFormat } from '../../workers/template/template-text.ts';
 import { places, problemsOf, sound } from './check-problems.ts';
 
@@ -116,3 +121,63 @@ test('hostile texts are refused, and soon', async (t) => {
   const literal = `{"operations":[{"op":"rename","columns":{"a":"${'x'.repeat(900_000)}"}}]}`;
   t.equal(sound(literal, 'json').operations.length, 1, 'a huge literal is a literal');
 });
+
+test('a Template with any value in any place is checked, and what passes can be planned', async (t) => {
+  const operations = [...operationTable.values()].flatMap(({ examples }) => examples.map(({ operation }) => operation));
+  const whole = {
+    input: {
+      columns: [{ name: 'a', match: ['x', { pattern: '^y' }, { position: 2 }], required: false }],
+      csv: { quote: '"' },
+    },
+    fragments: { f: [{ op: 'drop', columns: '$' + '{c}' }] },
+    operations: [...operations, { use: { fragment: 'f', with: { c: 'q' } } }],
+    defaults: { on_error: 'flag' },
+    output: { format: 'csv', columns: ['a'], csv: { boolean: ['1', '0'] } },
+    tests: [{ input: { text: 'a' }, expect: { rows: [{}] } }],
+  };
+  const junk = fc.oneof(
+    fc.constantFrom<unknown>(null, true, 0, -1, 1.5, '', '*', 'a', 'nope', [], {}, ['a', 'a'], { a: 'a' }, [null], '('),
+    fc.constantFrom<unknown>({ pattern: '(' }, { type: 'text' }, { except: ['a'] }, { __proto__: null }, [[]], {
+      op: 'drop',
+    }),
+  );
+  let passed = 0;
+  fc.assert(
+    fc.property(fc.infiniteStream(fc.nat()), fc.array(junk, { minLength: 1, maxLength: 3 }), (stream, values) => {
+      const picks = stream[Symbol.iterator]();
+      const pick = (count: number): number => (picks.next().value as number) % count;
+      const mutant = structuredClone({ ...whole, operations: [] as unknown[] });
+      for (let left = 3; left > 0; left--)
+        mutant.operations.push(structuredClone(whole.operations[pick(whole.operations.length)]));
+      for (const value of values) mutate(mutant, value, pick);
+      const result = checkTemplate(JSON.stringify(mutant), 'json');
+      if (!('template' in result))
+        return result.problems.every(({ message, line }) => message.length > 0 && line === 1);
+      passed++;
+      try {
+        planRun(result.template, ['x', 'b', 'name', 'amount', 'q']);
+      } catch (error) {
+        if (!(error instanceof Failed)) throw error;
+      }
+      return true;
+    }),
+    { numRuns: 500 },
+  );
+  t.ok(passed > 0, 'some are sound all the same');
+});
+
+/** Puts a value in a place somewhere inside, seldom at the top. */
+function mutate(target: object, value: unknown, pick: (count: number) => number): void {
+  let node = target as Record<string, unknown>;
+  for (;;) {
+    const keys = Object.keys(node);
+    if (keys.length === 0) return;
+    const key = keys[pick(keys.length)]!;
+    const child = node[key];
+    if (typeof child === 'object' && child !== null && pick(5) > 0) node = child as Record<string, unknown>;
+    else {
+      node[key] = structuredClone(value);
+      return;
+    }
+  }
+}
