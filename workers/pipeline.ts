@@ -3,10 +3,12 @@ import type { Arena } from './arena.ts';
 import type { Batch, ColumnData } from './batch.ts';
 import { BATCH_ROWS_MAX, VIEW_BYTES } from './batch.ts';
 import type { BudgetShare } from './budget.ts';
+import { type CountedStep, ExactEnd } from './exact-end.ts';
 import type { Failure } from './failure.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import type { RunOutcomeOutput, RunTask } from './messages.ts';
-import type { Next, Operator } from './operations/operation.ts';
+import { rowCondition } from './operations/expressions/row-condition.ts';
+import type { Next } from './operations/operation.ts';
 import { FileSink } from './output/file-sink.ts';
 import { createRowWriter } from './output/index.ts';
 import type { RowWriter } from './output/writer.ts';
@@ -44,7 +46,7 @@ export interface Pipeline {
 export function buildPipeline(parts: PipelineParts): Pipeline {
   const errors = new RunErrors();
   const output = new OutputStage(parts);
-  const operators: Operator[] = [];
+  const links: Link[] = [];
   let next: Next = (batch) => output.push(batch);
   for (const [index, step] of [...parts.plan.steps.entries()].reverse()) {
     const report: OperationReport = {
@@ -56,26 +58,61 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       errors: {},
     };
     parts.report.operations.unshift(report);
+    const behind = [...links];
+    const { startedAt } = parts.task;
     const operator = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
       layout: step.layout,
-      next: counted(report, next),
+      next: counted(report, step.rowLocal ? next : gated(behind, next)),
       kernel: parts.kernel,
       arena: parts.arena,
       budget: parts.budget,
       spill: parts.spill,
       report,
       errors: new StepErrors(errors, index, step.operation.name, step.operation.onError, report.errors),
-      startedAt: parts.task.startedAt,
+      where: step.where === null ? null : rowCondition(step.where, step.input, { startedAt }),
+      startedAt,
     });
-    operators.unshift(operator);
+    const link: Link = { operator, report, rowLocal: step.rowLocal, needsAllRows: step.needsAllRows, muted: false };
+    links.unshift(link);
     next = (batch) => {
       report.rows_in += batch.live;
-      if (batch.live > 0) operator.push(batch);
+      if (batch.live > 0 && !link.muted) operator.push(batch);
     };
   }
-  return new Chain(parts, operators, next, errors, output);
+  return new Chain(parts, links, next, errors, output);
+}
+
+/** A step of the chain. */
+interface Link extends CountedStep {
+  readonly needsAllRows: boolean;
+  /** Rows are counted and not worked on (see ExactEnd). */
+  muted: boolean;
+}
+
+/** Rows that the operators may take at once; those behind one that needs all rows do not count. */
+function wantedBy(links: readonly Link[], exactEnd: ExactEnd | null = null): number {
+  let wanted = Number.POSITIVE_INFINITY;
+  for (const [index, { operator, needsAllRows }] of links.entries()) {
+    const rows = operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY;
+    if (rows === 0 || index !== exactEnd?.index) wanted = Math.min(wanted, rows);
+    if (needsAllRows) break;
+  }
+  return wanted;
+}
+
+/** What an operator with state hands on may be more than those behind it want. */
+function gated(behind: readonly Link[], next: Next): Next {
+  if (behind.every(({ operator }) => operator.rowsWanted === undefined)) return next;
+  return (batch) => {
+    for (let from = 0; from < batch.live; ) {
+      const to = Math.min(batch.live, from + wantedBy(behind));
+      if (to === from) return;
+      next(batch.slice(from, to));
+      from = to;
+    }
+  };
 }
 
 function counted(report: OperationReport, next: Next): Next {
@@ -87,21 +124,17 @@ function counted(report: OperationReport, next: Next): Next {
 
 class Chain implements Pipeline {
   readonly #parts: PipelineParts;
-  readonly #operators: readonly Operator[];
+  readonly #links: readonly Link[];
+  readonly #exactEnd: ExactEnd | null;
   readonly #first: Next;
   readonly #errors: RunErrors;
   readonly #output: OutputStage;
   readonly #nullViews: number;
 
-  constructor(
-    parts: PipelineParts,
-    operators: readonly Operator[],
-    first: Next,
-    errors: RunErrors,
-    output: OutputStage,
-  ) {
+  constructor(parts: PipelineParts, links: readonly Link[], first: Next, errors: RunErrors, output: OutputStage) {
     this.#parts = parts;
-    this.#operators = operators;
+    this.#links = links;
+    this.#exactEnd = ExactEnd.of(links, errors);
     this.#first = first;
     this.#errors = errors;
     this.#output = output;
@@ -120,21 +153,17 @@ class Chain implements Pipeline {
 
   /** Operators before one that needs all rows may not stop early: what they would have met there still counts. */
   rowsWanted(): number {
-    if (this.#errors.fatal) return 0;
-    let wanted = Number.POSITIVE_INFINITY;
-    for (const [index, operator] of this.#operators.entries()) {
-      wanted = Math.min(wanted, operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY);
-      if (this.#parts.plan.steps[index]?.needsAllRows) break;
-    }
-    return wanted;
+    return this.#errors.fatal ? 0 : wantedBy(this.#links, this.#exactEnd);
   }
 
   push(batch: Batch): void {
-    this.#first(this.#adopt(batch));
+    const end = this.#exactEnd;
+    if (end === null) this.#first(this.#adopt(batch));
+    else end.push(batch, (rows, muted) => this.#push(rows, muted ? this.#links[end.index]! : null));
   }
 
   *finish(): Iterable<void> {
-    for (const operator of this.#operators) {
+    for (const { operator } of this.#links) {
       if (operator.finish !== undefined) yield* operator.finish();
     }
     if (!this.#errors.fatal) this.#output.finish();
@@ -150,6 +179,15 @@ class Chain implements Pipeline {
 
   close(): void {
     this.#output.close();
+  }
+
+  #push(batch: Batch, muted: Link | null): void {
+    if (muted !== null) muted.muted = true;
+    try {
+      this.#first(this.#adopt(batch));
+    } finally {
+      if (muted !== null) muted.muted = false;
+    }
   }
 
   /** The file's fields as the plan's first columns; missing ones are nulls, the flag column (the last) is fresh. */

@@ -17,43 +17,55 @@ interface FatalRow {
   readonly code: RowErrorCode;
 }
 
+/** What one step has met so far. */
+interface StepState {
+  fatal: FatalRow | null;
+  count: number;
+}
+
 /** Row errors of one Run, over all its operations. */
 export class RunErrors {
-  #fatal: FatalRow | null = null;
-  #count = 0;
+  readonly #steps = new Map<number, StepState>();
 
   /** True once a row has ended the Run: what follows is only read for its syntax. */
   get fatal(): boolean {
-    return this.#fatal !== null;
+    for (const { fatal } of this.#steps.values()) if (fatal !== null) return true;
+    return false;
   }
 
-  note(row: FatalRow): void {
-    const known = this.#fatal;
-    if (
-      known === null ||
-      row.sourceRow < known.sourceRow ||
-      (row.sourceRow === known.sourceRow && row.step < known.step)
-    ) {
-      this.#fatal = row;
-    }
+  /** Counts an error; with `fatal` it ends the Run, unless an earlier row does. */
+  note(step: number, fatal: FatalRow | null): void {
+    const state = this.state(step);
+    state.count++;
+    if (fatal !== null && (state.fatal === null || fatal.sourceRow < state.fatal.sourceRow)) state.fatal = fatal;
+    this.#steps.set(step, state);
   }
 
-  count(): void {
-    this.#count++;
+  /** What a step has met so far, for `restore`. */
+  state(step: number): StepState {
+    const { fatal, count } = this.#steps.get(step) ?? { fatal: null, count: 0 };
+    return { fatal, count };
+  }
+
+  restore(step: number, state: StepState): void {
+    this.#steps.set(step, state);
   }
 
   /** What the errors make of the Run once its last row was seen; null = nothing. */
   verdict(defaults: TemplateDefaults, rowsRead: number): Failure | null {
-    if (this.#fatal !== null) return rowFailure(this.#fatal);
+    const states = [...this.#steps.values()];
+    const fatals = states.flatMap(({ fatal }) => fatal ?? []);
+    const [first] = fatals.sort((a, b) => a.sourceRow - b.sourceRow || a.step - b.step);
+    if (first !== undefined) return rowFailure(first);
+    const count = states.reduce((sum, state) => sum + state.count, 0);
     const { maxErrors, maxErrorRatio } = defaults;
     const tooMany =
-      (maxErrors !== null && this.#count > maxErrors) ||
-      (maxErrorRatio !== null && this.#count > maxErrorRatio * rowsRead);
+      (maxErrors !== null && count > maxErrors) || (maxErrorRatio !== null && count > maxErrorRatio * rowsRead);
     if (!tooMany) return null;
-    const bound = maxErrors !== null && this.#count > maxErrors ? `${maxErrors}` : `${maxErrorRatio} of the rows`;
+    const bound = maxErrors !== null && count > maxErrors ? `${maxErrors}` : `${maxErrorRatio} of the rows`;
     return {
       code: 'TEMPLATE_TOO_MANY_ERRORS',
-      message: `${this.#count} errors in rows, the Template allows ${bound}. The report counts them by operation and code.`,
+      message: `${count} errors in rows, the Template allows ${bound}. The report counts them by operation and code.`,
     };
   }
 }
@@ -77,14 +89,14 @@ export class StepErrors implements RowErrors {
   report(batch: Batch, physicalRow: number, column: string | null, code: RowErrorCode): RowErrorAction {
     const sourceRow = batch.sourceRow(physicalRow);
     countCode(this.counts, code, sourceRow);
-    this.#run.count();
+    const isFatal = this.#onError === 'fail';
+    const operation = this.#operation;
+    this.#run.note(this.#step, isFatal ? { sourceRow, step: this.#step, operation, column, code } : null);
     if (this.#onError === 'flag') {
       appendFlag(batch, physicalRow, `${column ?? this.#operation}:${code}`);
       return 'blank';
     }
-    if (this.#onError !== 'fail') return this.#onError;
-    this.#run.note({ sourceRow, step: this.#step, operation: this.#operation, column, code });
-    return 'drop_row';
+    return this.#onError === 'fail' ? 'drop_row' : this.#onError;
   }
 }
 

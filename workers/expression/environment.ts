@@ -27,12 +27,13 @@ export function typeOfColumn(column: ColumnType): Type {
 export function columnOfType(type: Type): ColumnType {
   switch (type.kind) {
     case 'int':
-    case 'uint':
       return 'integer';
-    case 'double':
-      return 'number';
+    // Up to 2 ** 64 - 1, which no integer column holds.
+    case 'uint':
     case 'decimal':
       return 'decimal';
+    case 'double':
+      return 'number';
     case 'bool':
       return 'boolean';
     case 'date':

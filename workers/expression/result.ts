@@ -1,6 +1,7 @@
 // Owns what column an expression's result makes and the cell of each value: types that no column has become text or JSON.
 
 import type { ColumnType } from '../schema.ts';
+import { Decimal } from '../values/decimal.ts';
 import { columnOfType } from './environment.ts';
 import type { Type } from './type.ts';
 import { narrowInteger, OptionalValue, Uint, type Value } from './value.ts';
@@ -20,7 +21,10 @@ export interface ResultColumn {
 export function resultColumn(type: Type): ResultColumn {
   const column = columnOfType(type);
   if (type.kind === 'uint') {
-    return { type: column, cell: (result) => (result instanceof Uint ? narrowInteger(result.value) : null) };
+    return {
+      type: column,
+      cell: (result) => (result instanceof Uint ? new Decimal(narrowInteger(result.value), 0) : null),
+    };
   }
   if (type.kind === 'optional') {
     return {

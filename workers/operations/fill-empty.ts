@@ -9,9 +9,10 @@ import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
-import { checkRowExpression, RowExpression } from './cells/row-expression.ts';
-import { type CellComputation, CellFault, valueEdit } from './cells/value-cells.ts';
+import { type CellComputation, valueEdit } from './cells/value-cells.ts';
 import { columnName, columnSet } from './column-set.ts';
+import { checkRowExpression } from './expressions/check-expression.ts';
+import { RowExpression } from './expressions/row-expression.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 type Filling =
@@ -173,8 +174,7 @@ function computationOf({ targets, filling }: Plan, index: number, context: Opera
       if (!isEmpty(value)) return value;
       if (filling.kind === 'constant') return filling.values[index];
       if (expression === null) return firstValue(others, row);
-      const result = expression.evaluate(row);
-      return 'code' in result ? new CellFault(result.code) : result.value;
+      return expression.cell(row);
     },
   };
 }

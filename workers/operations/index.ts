@@ -8,6 +8,7 @@ import { drop } from './drop.ts';
 import { dropBlankRows } from './drop-blank-rows.ts';
 import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
+import { filter } from './filter.ts';
 import { mapValues } from './map-values.ts';
 import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
@@ -20,6 +21,7 @@ import { select } from './select.ts';
 import { set } from './set.ts';
 import { slice } from './slice.ts';
 import { sort } from './sort.ts';
+import { stopWhen } from './stop-when.ts';
 import { text } from './text.ts';
 import { top } from './top.ts';
 
@@ -41,8 +43,10 @@ const definitions: readonly OperationDefinition[] = [
   parseNumber,
   round,
   cast,
+  filter,
   dropBlankRows,
   slice,
+  stopWhen,
   dedupe,
   sort,
   top,

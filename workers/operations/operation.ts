@@ -44,9 +44,22 @@ export interface OperatorContext {
   readonly spill: SpillFolder;
   readonly report: OperationReport;
   readonly errors: RowErrors;
+  /** The common parameter `where` of an operation on cells; null: it works on all rows. The frame of cells obeys it. */
+  readonly where: RowChoice | null;
   /** RFC 3339 time at which the Run started (`run.started_at`). */
   readonly startedAt: string;
 }
+
+/**
+ * Keeps those of `count` rows (u32 physical rows at `rows`, compacted in place) for which a condition is true; gives how
+ * many. `fail` hears of the rows for which nobody can say. It may allocate, and make views of columns of the batch.
+ */
+export type RowChoice = (
+  batch: Batch,
+  rows: number,
+  count: number,
+  fail: (physicalRow: number, code: RowErrorCode) => void,
+) => number;
 
 /** What became of a row in trouble, by the operation's `on_error`. */
 export type RowErrorAction = 'drop_row' | 'blank' | 'keep';
@@ -71,6 +84,11 @@ export interface Operator {
    * makes batches no larger, so that rows behind the end never reach earlier operations; 0 means it is satisfied.
    */
   rowsWanted?(): number;
+  /**
+   * Beside `rowsWanted`: the source row of the last row it took, once it has had enough, else null. With it the conveyor
+   * may hand on more rows than are wanted: what lies behind must be ignored.
+   */
+  lastRow?(): number | null;
 }
 
 export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown> {

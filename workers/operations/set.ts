@@ -2,8 +2,6 @@
 import { type Static, Type } from 'typebox';
 import type { CheckedExpression } from '../expression/resolution.ts';
 import { resultColumn } from '../expression/result.ts';
-import type { Value } from '../expression/value.ts';
-import { jsonText } from '../expression/value-text.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
@@ -11,9 +9,10 @@ import { exactlyOne } from './base-parameters.ts';
 import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
-import { checkRowExpression, RowExpression } from './cells/row-expression.ts';
-import { type CellComputation, CellFault, valueEdit } from './cells/value-cells.ts';
+import { type CellComputation, valueEdit } from './cells/value-cells.ts';
 import { columnName, columnType } from './column-set.ts';
+import { checkRowExpression } from './expressions/check-expression.ts';
+import { RowExpression } from './expressions/row-expression.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
@@ -144,21 +143,9 @@ function computationOf({ source, type }: Assignment, context: OperatorContext): 
     return { type, bind: (batch) => reader.bind(batch), compute: reader.read };
   }
   const expression = new RowExpression(source.expression, context.input, context);
-  const { cell: valueCell } = resultColumn(source.expression.type);
-  const cell = type === 'json' ? jsonCell(valueCell) : valueCell;
   return {
     type,
     bind: (batch) => expression.bind(batch),
-    compute(row) {
-      const result = expression.evaluate(row);
-      return 'code' in result ? new CellFault(result.code) : cell(result.value);
-    },
-  };
-}
-
-function jsonCell(cell: (result: unknown) => unknown): (result: unknown) => unknown {
-  return (result) => {
-    const value = cell(result) as Value;
-    return value === null ? null : jsonText(value);
+    compute: (row) => expression.cell(row),
   };
 }

@@ -50,6 +50,7 @@ class Slice implements Operator {
   readonly #skipLast: number;
   #skip: number;
   #limit: number;
+  #lastRow: number | null = null;
 
   constructor(skip: number, limit: number, skipLast: number, context: OperatorContext) {
     this.#context = context;
@@ -59,7 +60,11 @@ class Slice implements Operator {
     this.#held = skipLast === 0 ? null : new HeldRows(context);
   }
 
-  push(batch: Batch): void {
+  push(given: Batch): void {
+    const wanted = this.rowsWanted();
+    if (wanted === 0) return;
+    const batch = given.slice(0, Math.min(given.live, wanted));
+    if (batch.live === wanted) this.#lastRow = batch.sourceRow(batch.physicalRow(wanted - 1));
     const from = Math.min(this.#skip, batch.live);
     this.#skip -= from;
     const rest = batch.slice(from, batch.live);
@@ -71,6 +76,10 @@ class Slice implements Operator {
   rowsWanted(): number {
     if (this.#limit === 0) return 0;
     return this.#skip + this.#limit + this.#skipLast - (this.#held?.rows ?? 0);
+  }
+
+  lastRow(): number | null {
+    return this.#lastRow;
   }
 
   /** Nothing waits here: the rows that are still held are those to leave out. */

@@ -144,7 +144,7 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
   const sections = templateSectionsOf(source);
   const patterns = new ColumnPatterns();
   checkSections(sections, source, patterns, report);
-  const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table, report);
+  const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table);
   const running = steps.filter((step) => step !== null);
   const flags = running.some(({ operation }) => operation.onError === 'flag');
   const flagColumn = flags ? sections.defaults.flagColumn : null;

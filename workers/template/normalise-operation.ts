@@ -1,7 +1,7 @@
 // From an entry of a list of operations to a step of the Template: common parameters taken off, defaults filled in.
 import { baseParameters } from '../operations/base-parameters.ts';
 import { withDefaults } from './json-schema.ts';
-import type { OperationEntry, Report } from './operation-forms.ts';
+import type { OperationEntry } from './operation-forms.ts';
 import type { ScanStep } from './scan.ts';
 import type { OperationTable } from './schema.ts';
 import type { IfMissing, OnError, TemplateDefaults, TemplateOperation } from './template.ts';
@@ -12,7 +12,6 @@ export function stepsOf(
   broken: ReadonlySet<string>,
   defaults: TemplateDefaults,
   table: OperationTable,
-  report: Report,
 ): (ScanStep | null)[] {
   const running = entries.filter(({ name, value }) => name !== 'comment' && value['enabled'] !== false);
   return running.map((entry) => {
@@ -20,9 +19,6 @@ export function stepsOf(
     if (definition === undefined || broken.has(entry.pointer)) return null;
     const own = (definition.parameters as { properties?: Readonly<Record<string, unknown>> }).properties ?? {};
     const operation = operationOf(entry, own, definition.parameters, defaults);
-    if (operation.where !== null) {
-      report(`${entry.base}/where`, 'NOT_AVAILABLE', '"where" is not available in this version.');
-    }
     return { operation, definition, base: entry.base };
   });
 }

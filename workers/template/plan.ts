@@ -1,6 +1,8 @@
 // What one Run needs to know before its first row: where the Template's columns are in the file, and names, types and
 // order of the columns at every step. Pure: the same Template and headers give the same plan.
+import type { CheckedExpression } from '../expression/resolution.ts';
 import { Failed } from '../failure.ts';
+import { checkCondition } from '../operations/expressions/check-expression.ts';
 import { operationTable } from '../operations/index.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
 import type { Schema } from '../schema.ts';
@@ -15,12 +17,16 @@ export interface PlannedStep {
   readonly definition: OperationDefinition;
   /** What the operation's `effect` made of this file's columns. */
   readonly plan: unknown;
+  /** The common parameter `where`, null: all rows. */
+  readonly where: CheckedExpression | null;
   readonly input: Schema;
   readonly output: Schema;
   /** For each output column its index in `input`, or -1 for a new column. */
   readonly layout: readonly number[];
   /** True for an operation that hands on nothing before it has seen the last row. */
   readonly needsAllRows: boolean;
+  /** True for an operation that keeps nothing from one row to the next. */
+  readonly rowLocal: boolean;
 }
 
 export interface RunPlan {
@@ -115,11 +121,16 @@ class Planner {
     if (definition === undefined) throw new Error('an operation of a checked Template is not in the table');
     this.#label = operationLabel(operation);
     this.#scope.begin({ label: this.#label, ifMissing: operation.ifMissing });
+    const { where: source } = operation;
+    const where = source === null ? null : checkCondition(this.#scope, source, '/where');
     const plan = definition.effect(operation.parameters, this.#scope);
     const output = snapshot(this.#scope);
     const { memory } = definition;
-    const needsAllRows = (typeof memory === 'function' ? memory(operation.parameters) : memory) === 'B';
-    return { operation, definition, plan, input, output, layout: layoutOf(input, output), needsAllRows };
+    const memoryClass = typeof memory === 'function' ? memory(operation.parameters) : memory;
+    const needsAllRows = memoryClass === 'B';
+    const rowLocal = memoryClass === 'R';
+    const layout = layoutOf(input, output);
+    return { operation, definition, plan, where, input, output, layout, needsAllRows, rowLocal };
   }
 
   /** The Template is sound, so this file's own columns are in its way. Their names may not be told. */

@@ -1,4 +1,5 @@
 // The forward scan over a Template's operations: which columns the file must have, and the columns at every step.
+import { checkCondition } from '../operations/expressions/check-expression.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
 import type { Column } from '../schema.ts';
 import type { ColumnPatterns } from './column-pattern.ts';
@@ -77,7 +78,11 @@ function scanOnce(input: ScanInput, names: readonly string[], report: Report): S
     }
     base = step.base;
     scope.begin({ label: operationLabel(step.operation), ifMissing: step.operation.ifMissing });
-    step.definition.effect(step.operation.parameters, scope);
+    const { where, parameters } = step.operation;
+    if (where !== null) checkCondition(scope, where, '/where');
+    const before = where === null ? [] : [...scope.columns];
+    step.definition.effect(parameters, scope);
+    refuseRetyped(scope, before);
   }
   columns.push([...scope.columns]);
   base = '/output/columns';
@@ -87,6 +92,21 @@ function scanOnce(input: ScanInput, names: readonly string[], report: Report): S
     columns,
     output: outputColumns(scope, input.outputColumns),
   };
+}
+
+/** With `where`, cells of one column would be of two types. */
+function refuseRetyped(scope: TemplateScope, before: readonly Column[]): void {
+  const types = new Map(scope.columns.map(({ id, type }) => [id, type]));
+  for (const { id, name, type } of before) {
+    const made = types.get(id) ?? type;
+    if (made === type) continue;
+    scope.problem(
+      '/where',
+      'WHERE_TYPE',
+      `The column ${JSON.stringify(name)} becomes ${made}, but the rows that "where" leaves out still hold ${type}. ` +
+        'Leave "where" out, or write the result to a new column.',
+    );
+  }
 }
 
 /** How messages call an operation. */

@@ -128,6 +128,7 @@ function drive(
         return options.onError ?? 'blank';
       },
     },
+    where: null,
     startedAt: '2026-01-31T12:00:00Z',
   };
   const operator = definition.start(plan, context);

@@ -5,7 +5,7 @@ import type { Arena } from '../../arena.ts';
 import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Column, Schema } from '../../schema.ts';
-import type { Operator, OperatorContext } from '../operation.ts';
+import type { Operator, OperatorContext, RowChoice } from '../operation.ts';
 import { inSlices } from '../slices.ts';
 
 /** One column that an operation computes: from which (null: from none), and where it goes (the same when in place). */
@@ -33,15 +33,15 @@ export interface CellWork {
 /** Computes a column. Null when the arena is full. */
 export type CellEdit = (work: CellWork) => ColumnData | null;
 
-/** Keeps those of `count` rows (a u32 list, compacted in place) to which the operation applies; gives how many. */
-export type RowChoice = (batch: Batch, rows: number, count: number) => number;
-
 interface CellFailure {
   readonly position: number;
+  /** Index of the target; WHERE when nobody can say whether the row is to be edited. */
   readonly target: number;
   readonly row: number;
   readonly code: RowErrorCode;
 }
+
+const WHERE = -1;
 
 interface Attempt {
   readonly made: ColumnData[];
@@ -49,14 +49,13 @@ interface Attempt {
   changed: number;
 }
 
-/** An operator over cells. `edits`: one per target. */
+/** An operator over cells, on the rows of `context.where`. `edits`: one per target. */
 export function startCellOperator(
   context: OperatorContext,
   targets: readonly CellTarget[],
   edits: readonly CellEdit[],
-  where: RowChoice | null = null,
 ): Operator {
-  return new CellOperator(context, targets, edits, where);
+  return new CellOperator(context, targets, edits);
 }
 
 /** Index of a column in a schema. */
@@ -76,17 +75,12 @@ class CellOperator implements Operator {
   /** For each output column the target that makes it, or -1. */
   readonly #makers: readonly number[];
 
-  constructor(
-    context: OperatorContext,
-    targets: readonly CellTarget[],
-    edits: readonly CellEdit[],
-    where: RowChoice | null,
-  ) {
+  constructor(context: OperatorContext, targets: readonly CellTarget[], edits: readonly CellEdit[]) {
     this.#context = context;
     this.#arena = context.arena;
     this.#targets = targets;
     this.#edits = edits;
-    this.#where = where;
+    this.#where = context.where;
     this.#sources = targets.map(({ source }) => (source === null ? -1 : columnIndex(context.input, source)));
     this.#makers = context.output.map(({ id }) => targets.findIndex(({ target }) => target.id === id));
   }
@@ -96,29 +90,35 @@ class CellOperator implements Operator {
     const fixedBytes = this.#targets.length * (batch.rows * (VIEW_BYTES + 1) + batch.live * 8 + 64);
     if (arena.capacityBytes < fixedBytes * 2) arena.enlarge(fixedBytes * 2);
     for (const index of this.#sources) if (index >= 0 && batch.columns[index]!.kind !== 'typed') batch.views(index);
+    const columns = [...batch.columns];
     inSlices(batch, (from, to) => {
       const attempt = this.#attempt(batch, from, to);
       if (attempt !== null) this.#handOn(batch, from, to, attempt);
+      // Views that an edit made of other columns lie in the part of the arena that the next piece overwrites.
+      batch.columns = [...columns];
       return attempt !== null;
     });
   }
 
   #attempt(batch: Batch, from: number, to: number): Attempt | null {
     const attempt: Attempt = { made: [], failures: [], changed: 0 };
+    const positions = new Map<number, number>();
+    const fail = (row: number, target: number, code: RowErrorCode): void => {
+      if (positions.size === 0) for (let at = from; at < to; at++) positions.set(batch.physicalRow(at), at);
+      attempt.failures.push({ position: positions.get(row)!, target, row, code });
+    };
+    const chosen = this.#rows(batch, from, to, (row, code) => fail(row, WHERE, code));
+    if (chosen === null) return null;
     for (const [index, edit] of this.#edits.entries()) {
-      const rows = this.#rows(batch, from, to);
-      if (rows === null) return null;
-      const positions = new Map<number, number>();
+      const rows = this.#copyOf(chosen);
+      if (rows === 0) return null;
       const made = edit({
         batch,
         column: this.#sources[index]!,
-        rows: rows.at,
-        count: rows.count,
+        rows,
+        count: chosen.count,
         inPlace: this.#isInPlace(index),
-        fail: (row, code) => {
-          if (positions.size === 0) for (let at = from; at < to; at++) positions.set(batch.physicalRow(at), at);
-          attempt.failures.push({ position: positions.get(row)!, target: index, row, code });
-        },
+        fail: (row, code) => fail(row, index, code),
         changed: (count) => {
           attempt.changed += count;
         },
@@ -129,13 +129,24 @@ class CellOperator implements Operator {
     return attempt;
   }
 
-  #rows(batch: Batch, from: number, to: number): { at: number; count: number } | null {
-    const at = this.#arena.tryTake((to - from) * 4);
-    if (at === 0) return null;
-    const list = batch.selection + from * 4;
-    batch.heap.u8.copyWithin(at, list, list + (to - from) * 4);
-    const count = this.#where === null ? to - from : this.#where(batch, at, to - from);
-    return { at, count };
+  /** The rows to edit, of positions [from, to). */
+  #rows(
+    batch: Batch,
+    from: number,
+    to: number,
+    fail: (row: number, code: RowErrorCode) => void,
+  ): { at: number; count: number } | null {
+    const list = { at: batch.selection + from * 4, count: to - from };
+    if (this.#where === null) return list;
+    const at = this.#copyOf(list);
+    return at === 0 ? null : { at, count: this.#where(batch, at, list.count, fail) };
+  }
+
+  /** A list for an edit, which may overwrite it. 0: the arena is full. */
+  #copyOf({ at, count }: { at: number; count: number }): number {
+    const copy = this.#arena.tryTake(count * 4);
+    if (copy !== 0) this.#arena.heap.u8.copyWithin(copy, at, at + count * 4);
+    return copy;
   }
 
   #handOn(batch: Batch, from: number, to: number, attempt: Attempt): void {
@@ -156,7 +167,12 @@ class CellOperator implements Operator {
     attempt.failures.sort((a, b) => a.position - b.position || a.target - b.target);
     for (const { row, target, code } of attempt.failures) {
       if (dropped.has(row)) continue;
-      const action = this.#context.errors.report(batch, row, this.#targets[target]!.target.name, code);
+      const name = target === WHERE ? null : this.#targets[target]!.target.name;
+      const action = this.#context.errors.report(batch, row, name, code);
+      if (target === WHERE) {
+        if (action === 'drop_row') dropped.add(row);
+        continue;
+      }
       const made = attempt.made[target]!;
       const source = this.#isInPlace(target) ? batch.columns[this.#sources[target]!]! : null;
       if (action === 'drop_row') dropped.add(row);

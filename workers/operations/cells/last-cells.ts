@@ -4,6 +4,9 @@ import type { Heap } from '../../heap.ts';
 /** Bytes for the first value of a group: most values fit, and the next ones are written over it. */
 const VALUE_BYTES_FIRST = 16;
 
+/** Length of a text that was forgotten: its room is kept for the next one. */
+const FORGOTTEN = 0xffffffff;
+
 /** Values lie in blocks of this size, larger ones alone. */
 const BLOCK_BYTES = 65_536;
 
@@ -31,7 +34,8 @@ export class LastCells {
   text(group: number): [start: number, length: number] {
     if (group >= this.#groupsMax) return [0, 0];
     const at = (this.#entries >>> 2) + group * 3;
-    return [this.#heap.u32[at]!, this.#heap.u32[at + 1]!];
+    const length = this.#heap.u32[at + 1]!;
+    return length === FORGOTTEN ? [0, 0] : [this.#heap.u32[at]!, length];
   }
 
   keepText(group: number, start: number, length: number): void {
@@ -43,12 +47,20 @@ export class LastCells {
     u32[at + 1] = length;
   }
 
+  forgetText(group: number): void {
+    if (group < this.#groupsMax) this.#heap.u32[(this.#entries >>> 2) + group * 3 + 1] = FORGOTTEN;
+  }
+
   value(group: number): LastValue | undefined {
     return this.#values[group];
   }
 
   keepValue(group: number, value: LastValue): void {
     this.#values[group] = value;
+  }
+
+  forgetValue(group: number): void {
+    delete this.#values[group];
   }
 
   #growEntries(group: number): void {

@@ -1,0 +1,78 @@
+// Expressions of the Template when it is saved: checked against the columns of a step, which they thereby read.
+import { checkExpression } from '../../expression/checker.ts';
+import type { ExpressionEnvironment } from '../../expression/environment.ts';
+import type { CheckedExpression } from '../../expression/resolution.ts';
+import { typeText } from '../../expression/type.ts';
+import type { ColumnType } from '../../schema.ts';
+import type { Scope } from '../../template/scope.ts';
+
+/** Names that mean types in expressions unless a column bears them: in an open set they are not taken for columns. */
+const TYPE_NAMES = new Set('bool bytes double dyn int list map null_type string type uint decimal date'.split(' '));
+
+/**
+ * Checks an expression against the columns of a step and reads those that it names; with `if_missing: skip` a missing
+ * one is a column of nulls for it. Null after a problem. `value`: type of the cell at hand, in operations on cells.
+ */
+export function checkRowExpression(
+  scope: Scope,
+  source: string,
+  pointer: string,
+  value?: ColumnType,
+): CheckedExpression | null {
+  const columns = new ScopeColumns(scope, pointer);
+  const environment: ExpressionEnvironment = value === undefined ? { columns } : { columns, value };
+  const checked = checkExpression(source, environment);
+  if ('expression' in checked) {
+    for (const name of checked.expression.columns) scope.read(name, pointer);
+    return checked.expression;
+  }
+  for (const { code, message } of checked.problems) {
+    if (!columns.told || code !== 'EXPR_UNKNOWN_COLUMN') scope.problem(pointer, code, message);
+  }
+  return null;
+}
+
+/** As checkRowExpression, for an expression that chooses rows: its type must be bool. */
+export function checkCondition(
+  scope: Scope,
+  source: string,
+  pointer: string,
+  value?: ColumnType,
+): CheckedExpression | null {
+  const expression = checkRowExpression(scope, source, pointer, value);
+  if (expression === null || CONDITIONS.has(expression.type.kind)) return expression;
+  scope.problem(
+    pointer,
+    'EXPR_TYPE',
+    `This must be a condition, true or false, but it gives ${typeText(expression.type)}. Compare it with something.`,
+  );
+  return null;
+}
+
+/** Of a dyn it shows with each row whether it is a condition. */
+const CONDITIONS: ReadonlySet<string> = new Set(['bool', 'dyn', 'null']);
+
+/**
+ * The columns of a scope as the checker of expressions asks for them. A name that is not among them is read all the same:
+ * the scope knows whether the file must have it, or says what is wrong with it.
+ */
+class ScopeColumns extends Map<string, ColumnType> {
+  readonly #scope: Scope;
+  readonly #pointer: string;
+  /** Whether the scope was asked for a column that it does not have, and dealt with that itself. */
+  told = false;
+
+  constructor(scope: Scope, pointer: string) {
+    super(scope.columns.map(({ name, type }) => [name, type]));
+    this.#scope = scope;
+    this.#pointer = pointer;
+  }
+
+  override get(name: string): ColumnType | undefined {
+    const known = super.get(name);
+    if (known !== undefined || TYPE_NAMES.has(name)) return known;
+    const column = this.#scope.read(name, this.#pointer);
+    if (column === null) this.told = true;
+    return column?.type;
+  }
+}

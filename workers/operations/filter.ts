@@ -1,0 +1,118 @@
+// The operation `filter`: keeps or drops the rows for which a condition is true.
+import { Type } from 'typebox';
+import type { Batch } from '../batch.ts';
+import { checkCondition } from './expressions/check-expression.ts';
+import { FailedRows } from './expressions/failed-rows.ts';
+import { rowCondition } from './expressions/row-condition.ts';
+import { defineOperation, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+
+export const filter = defineOperation({
+  name: 'filter',
+  summary: 'Keeps the rows for which a condition is true, or drops them. Null is not true.',
+  parameters: Type.Object({
+    where: Type.String({
+      minLength: 1,
+      description:
+        'An expression that is true or false. With `on_error` a row for which it cannot be computed: `keep` keeps the ' +
+        'row, `drop_row` drops it, `blank` and `flag` take the condition as not true.',
+    }),
+    mode: Type.Optional(
+      Type.Enum(['keep', 'drop'], { default: 'keep', description: 'What becomes of rows for which it is true.' }),
+    ),
+  }),
+  cells: false,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Paid orders above 100',
+      operation: { op: 'filter', where: 'row.status == "paid" && double(row.amount) > 100.0' },
+      input: {
+        columns: ['id', 'status', 'amount'],
+        rows: [
+          ['1', 'paid', '99.50'],
+          ['2', 'paid', '100.01'],
+          ['3', 'open', 'n/a'],
+          ['4', null, '500'],
+          ['5', 'paid', null],
+        ],
+      },
+      output: { columns: ['id', 'status', 'amount'], rows: [['2', 'paid', '100.01']] },
+    },
+    {
+      title: 'Without totals',
+      operation: { op: 'filter', where: '`Invoice No`.startsWith("Total") || is_blank(`Invoice No`)', mode: 'drop' },
+      input: {
+        columns: ['Invoice No', 'sum'],
+        rows: [
+          ['1', '2'],
+          ['Total', '2'],
+          [null, '3'],
+          ['2', null],
+        ],
+      },
+      output: {
+        columns: ['Invoice No', 'sum'],
+        rows: [
+          ['1', '2'],
+          ['2', null],
+        ],
+      },
+    },
+    {
+      title: 'A condition that is null drops nothing',
+      operation: { op: 'filter', where: 'amount < "5"', mode: 'drop' },
+      input: { columns: ['amount'], rows: [['3'], [null], ['7']] },
+      output: { columns: ['amount'], rows: [[null], ['7']] },
+    },
+  ],
+  effect({ where, mode = 'keep' }, scope) {
+    return { condition: checkCondition(scope, where, '/where'), mode };
+  },
+  start({ condition, mode }, context) {
+    if (condition === null) return { push: context.next };
+    return new Filter(rowCondition(condition, context.input, context), mode, context);
+  },
+});
+
+class Filter implements Operator {
+  readonly #choose: RowChoice;
+  readonly #mode: 'keep' | 'drop';
+  readonly #context: OperatorContext;
+
+  constructor(choose: RowChoice, mode: 'keep' | 'drop', context: OperatorContext) {
+    this.#choose = choose;
+    this.#mode = mode;
+    this.#context = context;
+  }
+
+  push(batch: Batch): void {
+    const { arena, next } = this.#context;
+    const mark = arena.next;
+    const failed = new FailedRows();
+    // Columns that only the condition reads stay raw for those who come next.
+    const columns = [...batch.columns];
+    const list = arena.take(batch.live * 4);
+    arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
+    const count = this.#choose(batch, list, batch.live, failed.add);
+    const live = this.#mode === 'keep' && failed.size === 0 ? count : this.#merge(batch, list, count, failed);
+    if (live > 0) next(live === batch.live ? batch : batch.withColumns(columns).withSelection(list, live));
+    arena.release(mark);
+  }
+
+  /** Makes the list of true rows that of the rows that stay. */
+  #merge(batch: Batch, list: number, count: number, failed: FailedRows): number {
+    const { u32 } = batch.heap;
+    const isTrue = new Set(u32.subarray(list >>> 2, (list >>> 2) + count));
+    const actions = failed.report(batch, null, this.#context.errors);
+    const keepsTrue = this.#mode === 'keep';
+    let live = 0;
+    for (let position = 0; position < batch.live; position++) {
+      const row = u32[(batch.selection >>> 2) + position]!;
+      const action = actions.get(row);
+      const stays =
+        action === undefined ? isTrue.has(row) === keepsTrue : action === 'keep' || (action === 'blank' && !keepsTrue);
+      if (stays) u32[(list >>> 2) + live++] = row;
+    }
+    return live;
+  }
+}

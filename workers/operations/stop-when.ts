@@ -1,0 +1,115 @@
+// The operation `stop_when`: the rows end where a condition is true.
+import { Type } from 'typebox';
+import type { Batch } from '../batch.ts';
+import { withoutRows } from './cells/cell-operator.ts';
+import { checkCondition } from './expressions/check-expression.ts';
+import { FailedRows } from './expressions/failed-rows.ts';
+import { rowCondition } from './expressions/row-condition.ts';
+import { defineOperation, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+
+export const stopWhen = defineOperation({
+  name: 'stop_when',
+  summary: 'Ends with the first row for which a condition is true, such as the total under a table.',
+  parameters: Type.Object({
+    where: Type.String({
+      minLength: 1,
+      description: 'An expression that is true or false; null is not true. Rows behind it are not worked on.',
+    }),
+    include: Type.Optional(Type.Boolean({ default: false, description: '`true`: that row itself still comes out.' })),
+  }),
+  cells: false,
+  memory: 'O',
+  examples: [
+    {
+      title: 'A table that ends with its total',
+      operation: { op: 'stop_when', where: 'lower(id).startsWith("total")' },
+      input: {
+        columns: ['id', 'sum'],
+        rows: [
+          ['1', '5'],
+          ['2', '6'],
+          ['Total', '11'],
+          ['printed by', 'x'],
+        ],
+      },
+      output: {
+        columns: ['id', 'sum'],
+        rows: [
+          ['1', '5'],
+          ['2', '6'],
+        ],
+      },
+    },
+    {
+      title: 'With the last row',
+      operation: { op: 'stop_when', where: 'row.last == "yes"', include: true },
+      input: {
+        columns: ['id', 'last'],
+        rows: [
+          ['1', null],
+          ['2', 'yes'],
+          ['3', 'yes'],
+        ],
+      },
+      output: {
+        columns: ['id', 'last'],
+        rows: [
+          ['1', null],
+          ['2', 'yes'],
+        ],
+      },
+    },
+  ],
+  effect({ where, include = false }, scope) {
+    return { condition: checkCondition(scope, where, '/where'), include };
+  },
+  start({ condition, include }, context) {
+    if (condition === null) return { push: context.next };
+    return new StopWhen(rowCondition(condition, context.input, context), include, context);
+  },
+});
+
+class StopWhen implements Operator {
+  readonly #choose: RowChoice;
+  readonly #include: boolean;
+  readonly #context: OperatorContext;
+  #lastRow: number | null = null;
+
+  constructor(choose: RowChoice, include: boolean, context: OperatorContext) {
+    this.#choose = choose;
+    this.#include = include;
+    this.#context = context;
+  }
+
+  /** Any row may be the last. */
+  rowsWanted(): number {
+    return this.#lastRow === null ? 1 : 0;
+  }
+
+  lastRow(): number | null {
+    return this.#lastRow;
+  }
+
+  push(batch: Batch): void {
+    if (this.#lastRow !== null) return;
+    const { arena, next, errors } = this.#context;
+    const mark = arena.next;
+    const failed = new FailedRows();
+    const list = arena.take(batch.live * 4);
+    arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
+    const count = this.#choose(batch, list, batch.live, failed.add);
+    const seen = count === 0 ? batch : this.#cut(batch, batch.heap.u32[list >>> 2]!);
+    const dropped = failed.dropped(seen, null, errors);
+    const left = dropped.size === 0 ? seen : withoutRows(seen, dropped);
+    if (left.live > 0) next(left);
+    arena.release(mark);
+  }
+
+  /** The rows up to the last one. */
+  #cut(batch: Batch, last: number): Batch {
+    let position = 0;
+    while (batch.physicalRow(position) !== last) position++;
+    this.#lastRow = batch.sourceRow(last);
+    return batch.slice(0, this.#include ? position + 1 : position);
+  }
+}
