@@ -3,6 +3,7 @@ import { baseParameters, cellParameters } from '../operations/base-parameters.ts
 import { operationTable } from '../operations/index.ts';
 import type { OperationDefinition, OperationExample } from '../operations/operation.ts';
 import { MEMORY_CLASSES } from './explain.ts';
+import { RULES } from './reference-prose.ts';
 import type { OperationTable } from './schema.ts';
 import { templateSections } from './schema.ts';
 import { commentParameters, languageOperations, useParameters } from './structure-operations.ts';
@@ -20,6 +21,7 @@ export function templateReference(table: OperationTable = operationTable): strin
     '## Sections',
     '',
     ...sections(),
+    ...RULES,
     '## Operations',
     '',
     'An operation is written as `{op: name, ...parameters}`, or in short as `{name: {...parameters}}`.',
