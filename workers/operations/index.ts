@@ -1,5 +1,6 @@
 // The table of the operations that this version has, by the name that a Template uses. A new operation is its file and
 // one line here.
+import { blankDown } from './blank-down.ts';
 import { blankIf } from './blank-if.ts';
 import { cast } from './cast.ts';
 import { copy } from './copy.ts';
@@ -9,9 +10,12 @@ import { dropBlankRows } from './drop-blank-rows.ts';
 import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
 import { filter } from './filter.ts';
+import { formatDate } from './format-date.ts';
+import { formatNumber } from './format-number.ts';
 import { mapValues } from './map-values.ts';
 import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
+import { parseDate } from './parse-date.ts';
 import { parseNumber } from './parse-number.ts';
 import { rename } from './rename.ts';
 import { reorder } from './reorder.ts';
@@ -21,6 +25,7 @@ import { select } from './select.ts';
 import { set } from './set.ts';
 import { slice } from './slice.ts';
 import { sort } from './sort.ts';
+import { splitColumn } from './split-column.ts';
 import { stopWhen } from './stop-when.ts';
 import { text } from './text.ts';
 import { top } from './top.ts';
@@ -34,14 +39,19 @@ const definitions: readonly OperationDefinition[] = [
   copy,
   set,
   mergeColumns,
+  splitColumn,
   text,
   replace,
   mapValues,
   fillEmpty,
   fillDown,
   blankIf,
+  blankDown,
   parseNumber,
+  formatNumber,
   round,
+  parseDate,
+  formatDate,
   cast,
   filter,
   dropBlankRows,

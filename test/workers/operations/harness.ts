@@ -13,6 +13,8 @@ import { type CodeCounts, countCode, type OperationReport } from '../../../worke
 import type { ColumnType, Schema } from '../../../workers/schema.ts';
 import { SpillFolder } from '../../../workers/spill/spill-folder.ts';
 import { TemplateScope } from '../../../workers/template/template-scope.ts';
+import { dateText } from '../../../workers/values/calendar.ts';
+import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
 import { buildBatch, type Cell, type Rows, Window, windowBytes, withTypes } from './batch-builder.ts';
 
 export interface Table {
@@ -157,7 +159,7 @@ function collect(batch: Batch, made: Cell[][], sources: number[]): void {
   }
 }
 
-/** A cell as a test writes it: typed ones in their canonical text, dates as days. */
+/** A cell as a test writes it: typed ones in their canonical text. */
 export function cellText(batch: Batch, column: ColumnData, row: number): Cell {
   if (column.kind === 'views') return batch.text(column, row);
   if (column.kind === 'raw') throw new Error('there are no raw columns here');
@@ -165,10 +167,17 @@ export function cellText(batch: Batch, column: ColumnData, row: number): Cell {
   if (meta === META_NULL) return null;
   if (column.type === 'boolean') return meta === 1 ? 'true' : 'false';
   if (column.type === 'number') return String(batch.heap.f64[(column.at >>> 3) + row]!);
+  if (column.type === 'date' || column.type === 'datetime') return timeText(batch, column.type, column.at, row);
   if (column.type !== 'decimal') return String(batch.heap.i64[(column.at >>> 3) + row]!);
   const big = meta === META_BIG ? column.big!.get(row)! : null;
   const unscaled = big === null ? batch.heap.i64[(column.at >>> 3) + row]! : big.unscaled;
   return decimalText(unscaled, big === null ? meta : big.scale);
+}
+
+function timeText(batch: Batch, type: 'date' | 'datetime', at: number, row: number): string {
+  const value = Number(batch.heap.i64[(at >>> 3) + row]!);
+  if (type === 'date') return dateText(value);
+  return timestampText(timestampOf(Math.floor(value / 1e6), (value % 1e6) * 1000)!);
 }
 
 function decimalText(unscaled: bigint, scale: number): string {

@@ -1,0 +1,82 @@
+// The operation `format_number`: numbers become texts as people write them.
+import { type Static, Type } from 'typebox';
+import { Decimal, decimalFromNumber, decimalText, roundDecimal } from '../values/decimal.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+const parameters = Type.Object({
+  columns: columnSet,
+  decimal: Type.Optional(Type.String({ minLength: 1, maxLength: 1, default: '.', description: 'The decimal mark.' })),
+  grouping: Type.Optional(
+    Type.String({ maxLength: 1, default: '', description: 'What stands between groups of three digits.' }),
+  ),
+  scale: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 100, description: 'Digits behind the point; as they are unless set.' }),
+  ),
+  rounding: Type.Optional(
+    Type.Enum(['half_even', 'half_up', 'down', 'error'], {
+      default: 'half_even',
+      description: 'What becomes of more digits.',
+    }),
+  ),
+  negative: Type.Optional(
+    Type.Enum(['-x', 'x-', '(x)'], { default: '-x', description: 'How numbers below zero are written.' }),
+  ),
+  prefix: Type.Optional(Type.String({ maxLength: 100, default: '', description: 'Stands before the number.' })),
+  suffix: Type.Optional(Type.String({ maxLength: 100, default: '', description: 'Stands behind it, such as ` €`.' })),
+  into: intoParameter,
+});
+
+export const formatNumber = defineOperation({
+  name: 'format_number',
+  summary: 'Writes numbers as texts: decimal mark, groups, digits, sign.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'As in Germany',
+      operation: { op: 'format_number', columns: ['amount'], decimal: ',', grouping: '.', scale: 2, suffix: ' €' },
+      input: { columns: ['amount'], types: ['decimal'], rows: [['1234567.5'], ['-999.995'], ['0'], [null]] },
+      output: { columns: ['amount'], rows: [['1.234.567,50 €'], ['-1.000,00 €'], ['0,00 €'], [null]] },
+    },
+  ],
+  effect(given, scope) {
+    const takes = ['decimal', 'integer', 'number'] as const;
+    return { targets: cellTargets(scope, { columns: given.columns, into: given.into, takes, makes: 'text' }), given };
+  },
+  start({ targets, given }, context) {
+    return startValueOperator(context, targets, () => (value) => numberText(value, given));
+  },
+});
+
+function numberText(value: unknown, given: Static<typeof parameters>): unknown {
+  const {
+    decimal = '.',
+    grouping = '',
+    scale,
+    rounding = 'half_even',
+    negative = '-x',
+    prefix = '',
+    suffix = '',
+  } = given;
+  const exact = exactOf(value);
+  if (exact === null) return new CellFault('NOT_A_NUMBER');
+  const rounded = scale === undefined ? exact : roundDecimal(exact, scale, rounding);
+  if (rounded === null) return new CellFault('PRECISION_LOSS');
+  const text = decimalText(rounded);
+  const isNegative = text.startsWith('-');
+  const [whole = '', fraction] = (isNegative ? text.slice(1) : text).split('.');
+  const grouped = grouping === '' ? whole : whole.replace(/\B(?=(?:[0-9]{3})+$)/g, () => grouping);
+  const digits = prefix + (fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`) + suffix;
+  if (!isNegative) return digits;
+  return negative === '-x' ? `-${digits}` : negative === 'x-' ? `${digits}-` : `(${digits})`;
+}
+
+function exactOf(value: unknown): Decimal | null {
+  if (value instanceof Decimal) return value;
+  if (typeof value === 'bigint') return new Decimal(value, 0);
+  return decimalFromNumber(value as number);
+}

@@ -1,0 +1,205 @@
+// The operation `parse_date`: texts become dates or times.
+import { type Static, Type } from 'typebox';
+import type { Scope } from '../template/scope.ts';
+import { CalendarDate, DAY_MAX, DAY_MIN } from '../values/calendar.ts';
+import { ambiguousDateText, compileDatePattern, type DateFields, type DatePattern } from '../values/date-pattern.ts';
+import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';
+import { timestampOf } from '../values/timestamp.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+const DAY_SECONDS = 86_400;
+
+/** Day numbers of Excel's day 0; in the system of 1900 days count from 1, and 1900 is taken for a leap year. */
+const EXCEL_1900_ZERO = -25_569;
+const EXCEL_1904_ZERO = -24_107;
+
+/** In the system of 1900: serials below are one day behind, 60 is a day that never was. */
+const EXCEL_LEAP_SERIAL = 60;
+
+const parameters = Type.Object({
+  columns: columnSet,
+  formats: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    minItems: 1,
+    maxItems: 20,
+    description: 'Patterns such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm`; the first that the whole text matches counts.',
+  }),
+  type: Type.Optional(
+    Type.Enum(['date', 'datetime'], { description: 'The type of the result; `datetime` when a pattern has hours.' }),
+  ),
+  timezone: Type.Optional(
+    Type.String({ description: 'Zone of times without an offset, such as `Europe/Berlin`; UTC unless set.' }),
+  ),
+  to_timezone: Type.Optional(Type.String({ description: 'Zone in which the day of a date is counted.' })),
+  two_digit_year: Type.Optional(
+    Type.Object(
+      { pivot: Type.Integer({ minimum: 0, maximum: 99, description: 'Years above are of the century before.' }) },
+      { additionalProperties: false },
+    ),
+  ),
+  excel_serial: Type.Optional(
+    Type.Enum(['off', '1900', '1904'], { default: 'off', description: 'Also takes day numbers of a workbook.' }),
+  ),
+  locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
+  ambiguous: Type.Optional(
+    Type.Enum(['first', 'error'], {
+      description: 'A text that two patterns read as different days: the `first` pattern counts, or AMBIGUOUS_DATE.',
+    }),
+  ),
+  dst: Type.Optional(
+    Type.Enum(['error', 'shift'], {
+      default: 'error',
+      description: 'A local time that a change of the clock left out: DATE_IN_DST_GAP, or moved on by an hour.',
+    }),
+  ),
+  into: intoParameter,
+});
+
+type Parameters = Static<typeof parameters>;
+
+interface Reading {
+  readonly patterns: readonly DatePattern[];
+  readonly type: 'date' | 'datetime';
+  readonly zone: TimeZone | null;
+  readonly toZone: TimeZone | null;
+  readonly given: Parameters;
+}
+
+export const parseDate = defineOperation({
+  name: 'parse_date',
+  summary: 'Reads texts as dates or times by patterns; the whole text must match.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Dates of a bank statement',
+      operation: { op: 'parse_date', columns: ['day'], formats: ['dd.MM.yyyy', 'yyyy-MM-dd'] },
+      input: { columns: ['day'], rows: [['31.01.2026'], ['2026-02-01'], ['31.02.2026'], [null], ['1.2.26']] },
+      output: { columns: ['day'], rows: [['2026-01-31'], ['2026-02-01'], [null], [null], [null]] },
+    },
+    {
+      title: 'Local times and days of a workbook',
+      operation: {
+        op: 'parse_date',
+        columns: 'at',
+        formats: ['dd.MM.yyyy HH:mm'],
+        timezone: 'Europe/Berlin',
+        excel_serial: '1900',
+      },
+      input: { columns: ['at'], rows: [['31.07.2026 12:00'], ['45000.5']] },
+      output: { columns: ['at'], rows: [['2026-07-31T10:00:00Z'], ['2023-03-15T11:00:00Z']] },
+    },
+  ],
+  effect(given, scope) {
+    const reading = planReading(given, scope);
+    if (reading === null) return null;
+    const targets = cellTargets(scope, {
+      columns: given.columns,
+      into: given.into,
+      takes: ['text'],
+      makes: reading.type,
+    });
+    return { targets, reading };
+  },
+  start(plan, context) {
+    if (plan === null) return { push: context.next };
+    return startValueOperator(context, plan.targets, () => dateReader(plan.reading));
+  },
+});
+
+function planReading(given: Parameters, scope: Scope): Reading | null {
+  const options = {
+    locale: given.locale ?? 'en',
+    ...(given.two_digit_year === undefined ? {} : { twoDigitYearPivot: given.two_digit_year.pivot }),
+  };
+  const patterns: DatePattern[] = [];
+  for (const [index, format] of given.formats.entries()) {
+    const pattern = compileDatePattern(format, options);
+    if ('problem' in pattern)
+      scope.problem(`/formats/${index}`, 'BAD_PATTERN', `The date pattern is refused: ${pattern.problem}.`);
+    else if (!pattern.hasDate)
+      scope.problem(
+        `/formats/${index}`,
+        'BAD_PATTERN',
+        'The pattern needs a day, a month and a year, such as dd.MM.yyyy.',
+      );
+    else patterns.push(pattern);
+  }
+  if (patterns.length < given.formats.length) return null;
+  if (given.ambiguous === undefined) refuseAmbiguous(patterns, scope);
+  const [zone, toZone] = [zoneOf(given.timezone, '/timezone', scope), zoneOf(given.to_timezone, '/to_timezone', scope)];
+  const type = given.type ?? (patterns.some(({ hasTime }) => hasTime) ? 'datetime' : 'date');
+  return { patterns, type, zone, toZone, given };
+}
+
+function refuseAmbiguous(patterns: readonly DatePattern[], scope: Scope): void {
+  for (const [index, second] of patterns.entries()) {
+    for (const first of patterns.slice(0, index)) {
+      const text = ambiguousDateText(first, second);
+      if (text === null) continue;
+      const message = `"${first.source}" and "${second.source}" read ${JSON.stringify(text)} as different days. Set "ambiguous" to "first" or "error".`;
+      scope.problem(`/formats/${index}`, 'AMBIGUOUS_FORMATS', message);
+    }
+  }
+}
+
+function zoneOf(name: string | undefined, pointer: string, scope: Scope): TimeZone | null {
+  const zone = name === undefined ? null : timeZone(name);
+  if (name !== undefined && zone === null)
+    scope.problem(
+      pointer,
+      'UNKNOWN_ZONE',
+      'The time zone is unknown. Write a name such as "Europe/Berlin" or an offset such as "+02:00".',
+    );
+  return zone;
+}
+
+function dateReader(reading: Reading): (value: unknown) => unknown {
+  const { patterns, given } = reading;
+  const serial = given.excel_serial ?? 'off';
+  return (value) => {
+    const text = (value as string).trim();
+    let found: DateFields | null = null;
+    for (const pattern of patterns) {
+      const fields = pattern.parse(text);
+      if (fields === null) continue;
+      if (found === null) found = fields;
+      else if (fields.days !== found.days || fields.second !== found.second) return new CellFault('AMBIGUOUS_DATE');
+      if (given.ambiguous !== 'error') break;
+    }
+    found ??= serial === 'off' ? null : excelFields(text, serial);
+    return found === null ? new CellFault('NOT_A_DATE') : result(found, reading);
+  };
+}
+
+function result(fields: DateFields, { type, zone, toZone, given }: Reading): unknown {
+  if (type === 'date' && toZone === null) return new CalendarDate(fields.days);
+  const local = fields.days * DAY_SECONDS + fields.second;
+  let seconds = local - (fields.offsetSeconds ?? 0);
+  if (fields.offsetSeconds === null && zone !== null) {
+    const instant = instantOfLocal(zone, local);
+    if (instant.kind === 'gap' && given.dst !== 'shift') return new CellFault('DATE_IN_DST_GAP');
+    seconds = instant.seconds;
+  }
+  if (type === 'date') return new CalendarDate(Math.floor((seconds + toZone!.offsetAt(seconds)) / DAY_SECONDS));
+  return timestampOf(seconds, fields.nanos) ?? new CellFault('OUT_OF_RANGE');
+}
+
+function excelFields(text: string, system: '1900' | '1904'): DateFields | null {
+  if (!/^[0-9]{1,7}(?:\.[0-9]{1,12})?$/.test(text)) return null;
+  const serial = Number(text);
+  const day = Math.floor(serial);
+  if (system === '1900' && (day === EXCEL_LEAP_SERIAL || day === 0)) return null;
+  const early = system === '1900' && day < EXCEL_LEAP_SERIAL ? 1 : 0;
+  const days = day + early + (system === '1900' ? EXCEL_1900_ZERO : EXCEL_1904_ZERO);
+  if (days < DAY_MIN || days > DAY_MAX) return null;
+  return {
+    days,
+    second: Math.min(DAY_SECONDS - 1, Math.round((serial - day) * DAY_SECONDS)),
+    nanos: 0,
+    offsetSeconds: null,
+  };
+}

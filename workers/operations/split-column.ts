@@ -1,0 +1,236 @@
+// The operation `split_column`: one text becomes several.
+import { type Static, Type } from 'typebox';
+import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
+import type { Column } from '../schema.ts';
+import type { Scope } from '../template/scope.ts';
+import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
+import { CellReader } from './cells/cell-values.ts';
+import { trimWhiteSpace } from './cells/text-edits.ts';
+import { CellFault, valueEdit } from './cells/value-cells.ts';
+import { columnName } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+/** New columns that one operation may make. */
+const PARTS_MAX = 1000;
+
+const parameters = Type.Object({
+  column: columnName,
+  by: Type.Union(
+    [
+      Type.Object({ separator: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+      Type.Object({ pattern: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+      Type.Object(
+        { widths: Type.Array(Type.Integer({ minimum: 1, maximum: 100_000 }), { minItems: 1, maxItems: PARTS_MAX }) },
+        { additionalProperties: false },
+      ),
+    ],
+    { description: '`{separator: "-"}`, `{pattern: "[,;] *"}` (RE2) or `{widths: [3, 2]}` in characters.' },
+  ),
+  into: Type.Array(Type.String({ minLength: 1 }), {
+    minItems: 1,
+    maxItems: PARTS_MAX,
+    description: 'Names of the new columns, in the order of the parts.',
+  }),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: PARTS_MAX, description: 'Parts at most; the last one keeps the rest.' }),
+  ),
+  from_end: Type.Optional(Type.Boolean({ default: false, description: 'Counts parts, and the limit, from the end.' })),
+  too_few: Type.Optional(
+    Type.Enum(['blank', 'fail', 'flag'], {
+      default: 'blank',
+      description: 'Fewer parts than columns: null in the others, or SPLIT_COUNT.',
+    }),
+  ),
+  too_many: Type.Optional(
+    Type.Enum(['merge_last', 'drop', 'fail'], {
+      default: 'merge_last',
+      description:
+        'More parts than columns: the last column keeps the rest as it stands, the rest is dropped, or SPLIT_COUNT.',
+    }),
+  ),
+  trim: Type.Optional(Type.Boolean({ default: true, description: 'Takes white space off the parts.' })),
+  keep_source: Type.Optional(Type.Boolean({ default: false, description: 'Keeps the column that is split.' })),
+});
+
+type Parameters = Static<typeof parameters>;
+
+/** A part of a text: [from, to). */
+type Span = readonly [from: number, to: number];
+
+export const splitColumn = defineOperation({
+  name: 'split_column',
+  summary: 'Cuts a text into parts, which become columns in its place.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'By a separator',
+      operation: { op: 'split_column', column: 'name', by: { separator: ',' }, into: ['last', 'first'] },
+      input: {
+        columns: ['id', 'name', 'x'],
+        rows: [
+          ['1', 'Lovelace, Ada', 'a'],
+          ['2', 'Cher', 'b'],
+          ['3', 'a,b,c', 'c'],
+          ['4', null, 'd'],
+        ],
+      },
+      output: {
+        columns: ['id', 'last', 'first', 'x'],
+        rows: [
+          ['1', 'Lovelace', 'Ada', 'a'],
+          ['2', 'Cher', null, 'b'],
+          ['3', 'a', 'b,c', 'c'],
+          ['4', null, null, 'd'],
+        ],
+      },
+    },
+    {
+      title: 'From the end',
+      operation: {
+        op: 'split_column',
+        column: 'path',
+        by: { separator: '/' },
+        into: ['folder', 'file'],
+        from_end: true,
+        keep_source: true,
+      },
+      input: { columns: ['path'], rows: [['a/b/c'], ['c']] },
+      output: {
+        columns: ['folder', 'file', 'path'],
+        rows: [
+          ['a/b', 'c', 'a/b/c'],
+          [null, 'c', 'c'],
+        ],
+      },
+    },
+    {
+      title: 'By widths and by a pattern',
+      operation: { op: 'split_column', column: 'code', by: { widths: [2, 3] }, into: ['country', 'number'] },
+      input: { columns: ['code'], rows: [['DE123'], ['ÖX9']] },
+      output: {
+        columns: ['country', 'number'],
+        rows: [
+          ['DE', '123'],
+          ['ÖX', '9'],
+        ],
+      },
+    },
+  ],
+  effect: planSplit,
+  start(plan, context) {
+    if (plan === null) return { push: context.next };
+    const { source, made, spans, given } = plan;
+    const reader = new CellReader('text', columnIndex(context.input, source));
+    const edits = made.map((_, index) =>
+      valueEdit(context, {
+        type: 'text',
+        bind: (batch) => reader.bind(batch),
+        compute: (row) => part(reader.text(row), index, spans, given),
+      }),
+    );
+    const targets = made.map((target) => ({ source: target.id === source.id ? source : null, target }));
+    return startCellOperator(context, targets, edits);
+  },
+});
+
+interface SplitPlan {
+  readonly source: Column;
+  readonly made: readonly Column[];
+  readonly spans: (text: string) => Span[];
+  readonly given: Parameters;
+}
+
+function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
+  const source = scope.read(given.column, '/column');
+  const spans = spansOf(given, scope);
+  if (source === null || spans === null) return null;
+  if (source.type !== 'text') {
+    scope.problem('/column', 'WRONG_TYPE', `The column is ${source.type} at this step; this operation takes text.`);
+    return null;
+  }
+  const same = given.into.includes(source.name);
+  const made = given.into.map((name, index): Column => {
+    return name === source.name ? source : scope.add(name, 'text', `/into/${index}`, { before: source });
+  });
+  if (given.keep_source !== true && !same) scope.remove(source);
+  return { source, made, spans, given };
+}
+
+/** The part for column `index`. A wrong number of parts is one error of the row, told by its first column. */
+function part(text: string | null, index: number, spans: (text: string) => Span[], given: Parameters): unknown {
+  if (text === null) return null;
+  const { into, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last', trim = true } = given;
+  const found = limited(spans(text), given);
+  const wanted = into.length;
+  const isWrong = (found.length < wanted && tooFew !== 'blank') || (found.length > wanted && tooMany === 'fail');
+  if (isWrong) return index === 0 ? new CellFault('SPLIT_COUNT') : null;
+  const fitted = tooMany === 'merge_last' ? merged(found, wanted, given) : cut(found, wanted, given);
+  const at = given.from_end === true ? index - (wanted - fitted.length) : index;
+  const span = fitted[at];
+  if (span === undefined) return null;
+  const made = text.slice(span[0], span[1]);
+  const cell = trim ? trimWhiteSpace(made) : made;
+  return cell === '' ? null : cell;
+}
+
+function limited(spans: Span[], given: Parameters): Span[] {
+  return given.limit === undefined ? spans : merged(spans, given.limit, given);
+}
+
+function merged(spans: Span[], most: number, { from_end: fromEnd = false }: Parameters): Span[] {
+  if (spans.length <= most) return spans;
+  if (!fromEnd) return [...spans.slice(0, most - 1), [spans[most - 1]![0], spans[spans.length - 1]![1]]];
+  const first = spans.length - most;
+  return [[spans[0]![0], spans[first]![1]], ...spans.slice(first + 1)];
+}
+
+function cut(spans: Span[], most: number, { from_end: fromEnd = false }: Parameters): Span[] {
+  return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
+}
+
+function spansOf({ by }: Parameters, scope: Scope): ((text: string) => Span[]) | null {
+  if ('separator' in by) return (text) => separated(text, by.separator);
+  if ('widths' in by) return (text) => byWidths(text, by.widths);
+  const pattern = compileRegularExpression(by.pattern);
+  if (!('problem' in pattern)) return (text) => byPattern(text, pattern);
+  scope.problem('/by/pattern', 'BAD_PATTERN', pattern.problem);
+  return null;
+}
+
+function separated(text: string, separator: string): Span[] {
+  const spans: Span[] = [];
+  let from = 0;
+  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, from)) {
+    spans.push([from, at]);
+    from = at + separator.length;
+  }
+  spans.push([from, text.length]);
+  return spans;
+}
+
+function byPattern(text: string, pattern: RegularExpression): Span[] {
+  const spans: Span[] = [];
+  let from = 0;
+  for (const { start, end } of pattern.all(text)) {
+    if (end === start) continue;
+    spans.push([from, start]);
+    from = end;
+  }
+  spans.push([from, text.length]);
+  return spans;
+}
+
+function byWidths(text: string, widths: readonly number[]): Span[] {
+  const spans: Span[] = [];
+  let at = 0;
+  for (const width of widths) {
+    if (at >= text.length) break;
+    const from = at;
+    for (let n = 0; n < width && at < text.length; n++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+    spans.push([from, at]);
+  }
+  if (at < text.length) spans.push([at, text.length]);
+  return spans;
+}
