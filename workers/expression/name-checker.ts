@@ -42,10 +42,12 @@ export function checkIdentifier(scope: CheckScope, node: IdentifierNode): Type {
   }
   const hidden = !node.quoted && (name === 'value' || name === 'row' || name === 'run');
   if (!hidden) {
-    const column = columnType(scope, node, name);
-    if (column !== null) return column;
     const type = node.quoted ? undefined : TYPE_NAMES.get(name);
-    if (type !== undefined) return resolved(scope, node, { kind: 'type', name: type.name }, typeOf(type));
+    // Asking for a column can make it required, so a type is one unless a column is known to bear its name.
+    const isType = type !== undefined && !scope.environment.columns.has(name);
+    const column = isType ? null : columnType(scope, node, name);
+    if (column !== null) return column;
+    if (isType) return resolved(scope, node, { kind: 'type', name: type.name }, typeOf(type));
   }
   return unknown(scope, node, name);
 }

@@ -6,9 +6,6 @@ import { typeText } from '../../expression/type.ts';
 import type { ColumnType } from '../../schema.ts';
 import type { Scope } from '../../template/scope.ts';
 
-/** Names that mean types in expressions unless a column bears them: in an open set they are not taken for columns. */
-const TYPE_NAMES = new Set('bool bytes double dyn int list map null_type string type uint decimal date'.split(' '));
-
 /**
  * Checks an expression against the columns of a step and reads those that it names; with `if_missing: skip` a missing
  * one is a column of nulls for it. Null after a problem. `value`: type of the cell at hand, in operations on cells.
@@ -70,7 +67,7 @@ class ScopeColumns extends Map<string, ColumnType> {
 
   override get(name: string): ColumnType | undefined {
     const known = super.get(name);
-    if (known !== undefined || TYPE_NAMES.has(name)) return known;
+    if (known !== undefined) return known;
     const column = this.#scope.read(name, this.#pointer);
     if (column === null) this.told = true;
     return column?.type;

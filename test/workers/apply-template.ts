@@ -1,0 +1,66 @@
+// Applies a Template to a text with the engine itself, in this thread, with batches of any size.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
+import { BytesSource } from '../../workers/input/bytes-source.ts';
+import { compileKernels } from '../../workers/kernel/kernel.ts';
+import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
+import type { RunOutcome, RunTask } from '../../workers/messages.ts';
+import { runTemplate } from '../../workers/run.ts';
+import { checkTemplate } from '../../workers/template/check.ts';
+
+const budget = unlimitedShare();
+const kernels = new KernelPool(compileKernels(), budget);
+
+export interface Applied {
+  /** The output as a text, null when the Run failed. */
+  readonly text: string | null;
+  readonly outcome: RunOutcome;
+}
+
+/** @throws with the problems of a Template that is not sound */
+export async function applyTemplate(template: object, input: string, batchRowsMax = 4096): Promise<Applied> {
+  const source = JSON.stringify({ format: 1, ...template });
+  const checked = checkTemplate(source, 'json');
+  if ('problems' in checked) {
+    throw new Error(checked.problems.map(({ pointer, code, message }) => `${pointer} ${code} ${message}`).join('\n'));
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'apply-template-'));
+  const bytes = new BytesSource(Buffer.from(input));
+  try {
+    const path = join(folder, 'output');
+    const task: RunTask = {
+      task: 1,
+      template: { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') },
+      source: { kind: 'bytes', bytes: new Uint8Array() },
+      ending: 'csv',
+      overrides: { delimiter: null, headerRow: null },
+      limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+      output: { path, memoryBytesMax: 1_048_576 },
+      spillDirectory: join(folder, 'spill'),
+      tables: {},
+      secretsDirectory: null,
+      startedAt: '2026-01-31T12:00:00Z',
+      reservationBytes: RUN_RESERVATION_BYTES,
+    };
+    const outcome = await runTemplate({
+      task,
+      template: checked.template,
+      source: bytes,
+      kernels,
+      budget,
+      largeRow: new Int32Array(new SharedArrayBuffer(4)),
+      cancelled: () => false,
+      beat: () => undefined,
+      batchRowsMax,
+    });
+    const { output } = outcome;
+    const made = output === null ? null : (output.bytes ?? readFileSync(path));
+    return { text: made === null ? null : Buffer.from(made).toString(), outcome };
+  } finally {
+    bytes.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
