@@ -1,21 +1,32 @@
 // The operation `blank_if`: takes away cells that only look like values.
 import { Type } from 'typebox';
+import type { ColumnType } from '../schema.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { wholeCellStep } from './cells/replace-steps.ts';
 import { textEdit } from './cells/text-cells.ts';
+import { valueEdit } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const blankIf = defineOperation({
   name: 'blank_if',
-  summary: 'Makes cells null that are one of some texts.',
-  parameters: Type.Object({
-    columns: columnSet,
-    values: Type.Array(Type.String(), { minItems: 1, maxItems: 10_000, description: 'Texts that mean "missing".' }),
-    case_sensitive: Type.Optional(Type.Boolean({ default: true, description: '`false` takes any case.' })),
-    into: intoParameter,
-  }),
+  summary: 'Makes cells null that are one of some texts, or that stand in the rows of a condition.',
+  parameters: Type.Object(
+    {
+      columns: columnSet,
+      values: Type.Optional(
+        Type.Array(Type.String(), {
+          minItems: 1,
+          maxItems: 10_000,
+          description: 'Texts that mean "missing"; without them every cell in the rows of `where` is taken away.',
+        }),
+      ),
+      case_sensitive: Type.Optional(Type.Boolean({ default: true, description: '`false` takes any case.' })),
+      into: intoParameter,
+    },
+    { anyOf: [{ required: ['values'] }, { required: ['where'] }] },
+  ),
   cells: true,
   memory: 'R',
   examples: [
@@ -39,12 +50,39 @@ export const blankIf = defineOperation({
         ],
       },
     },
+    {
+      title: 'All that a row says, where a condition is true',
+      operation: { op: 'blank_if', columns: ['price', 'note'], where: 'status == "void"' },
+      input: {
+        columns: ['status', 'price', 'note'],
+        rows: [
+          ['void', '5', 'x'],
+          ['paid', '6', 'y'],
+        ],
+      },
+      output: {
+        columns: ['status', 'price', 'note'],
+        rows: [
+          ['void', null, null],
+          ['paid', '6', 'y'],
+        ],
+      },
+    },
   ],
-  effect({ columns, values, case_sensitive = true, into }, scope) {
-    const targets = cellTargets(scope, { columns, into, takes: ['text'], makes: null });
+  effect({ columns, values = null, case_sensitive = true, into }, scope) {
+    const takes = values === null ? ALL_TYPES : (['text'] as const);
+    const targets = cellTargets(scope, { columns, into, takes, makes: null });
     return { targets, values, anyCase: !case_sensitive };
   },
   start({ targets, values, anyCase }, context) {
+    if (values === null) {
+      const blank = (type: ColumnType) => valueEdit(context, { type, bind: () => undefined, compute: () => null });
+      return startCellOperator(
+        context,
+        targets,
+        targets.map(({ target }) => blank(target.type)),
+      );
+    }
     const pairs = values.map((value) => [value, ''] as const);
     const edit = textEdit(context, [wholeCellStep(context.arena.heap, pairs, anyCase)]);
     return startCellOperator(
@@ -54,3 +92,5 @@ export const blankIf = defineOperation({
     );
   },
 });
+
+const ALL_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const;

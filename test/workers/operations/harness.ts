@@ -6,8 +6,11 @@ import { join } from 'node:path';
 import { Arena } from '../../../workers/arena.ts';
 import { type Batch, type ColumnData, META_BIG, META_NULL } from '../../../workers/batch.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/budget.ts';
+import type { CheckedExpression } from '../../../workers/expression/resolution.ts';
 import { Heap } from '../../../workers/heap.ts';
 import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/kernel.ts';
+import { checkCondition } from '../../../workers/operations/expressions/check-expression.ts';
+import { rowCondition } from '../../../workers/operations/expressions/row-condition.ts';
 import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/operations/operation.ts';
 import { type CodeCounts, countCode, type OperationReport } from '../../../workers/report.ts';
 import type { ColumnType, Schema } from '../../../workers/schema.ts';
@@ -23,6 +26,8 @@ export interface Table {
   readonly types?: readonly ColumnType[];
   readonly rows: Rows;
 }
+
+const STARTED_AT = '2026-01-31T12:00:00Z';
 
 export interface RunOptions {
   readonly batchRows?: number;
@@ -67,7 +72,10 @@ export function runOperation(
   input: Table,
   options: RunOptions = {},
 ): RunResult {
-  const { op: _op, ...parameters } = operation;
+  const { op: _op, ...given } = operation;
+  const { where: source, ...others } = given;
+  const isCommon = definition.cells && typeof source === 'string';
+  const parameters = isCommon ? others : given;
   const problems: string[] = [];
   const scope = new TemplateScope({
     columns: input.columns.map((name) => ({ name, absent: false })),
@@ -80,13 +88,14 @@ export function runOperation(
     if (type !== 'text') scope.retype(scope.columns[index]!, type);
   }
   const before = [...scope.columns];
+  const where = isCommon ? checkCondition(scope, source, '/where') : null;
   const plan = definition.effect(parameters, scope);
   const after = [...scope.columns];
   const run = makeMemory(options);
   const folder = mkdtempSync(join(tmpdir(), 'operation-'));
   const spill = new SpillFolder(join(folder, 'run'));
   try {
-    const out = drive(definition, plan, before, after, { ...run, spill }, input.rows, options);
+    const out = drive(definition, { plan, where }, before, after, { ...run, spill }, input.rows, options);
     const spilled = existsSync(join(folder, 'run'));
     return { columns: after.map(({ name }) => name), types: after.map(({ type }) => type), problems, spilled, ...out };
   } finally {
@@ -99,7 +108,7 @@ type Around = ReturnType<typeof makeMemory> & { readonly spill: SpillFolder };
 
 function drive(
   definition: OperationDefinition,
-  plan: unknown,
+  { plan, where }: { readonly plan: unknown; readonly where: CheckedExpression | null },
   before: Schema,
   after: Schema,
   around: Around,
@@ -130,8 +139,8 @@ function drive(
         return options.onError ?? 'blank';
       },
     },
-    where: null,
-    startedAt: '2026-01-31T12:00:00Z',
+    where: where === null ? null : rowCondition(where, before, { startedAt: STARTED_AT }),
+    startedAt: STARTED_AT,
   };
   const operator = definition.start(plan, context);
   const size = options.batchRows ?? rows.length;
