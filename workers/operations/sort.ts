@@ -1,8 +1,8 @@
 // The operation `sort`: rows in order.
 import { Type } from 'typebox';
 import { defineOperation } from './operation.ts';
-import { RowSorter } from './rows/row-sorter.ts';
-import { planTerms, sortBy, termsOf } from './rows/sort-terms.ts';
+import { withoutKey } from './rows/sort-keys.ts';
+import { planTerms, sortBy, sorterOf } from './rows/sort-terms.ts';
 
 export const sort = defineOperation({
   name: 'sort',
@@ -91,7 +91,10 @@ export const sort = defineOperation({
     return planTerms(by, scope, '/by');
   },
   start(planned, context) {
-    const sorter = new RowSorter(context, termsOf(planned, context));
-    return { push: (batch) => sorter.add(batch), finish: () => sorter.finish(context.next) };
+    const sorter = sorterOf(planned, context);
+    return {
+      push: (batch) => sorter.add(batch),
+      finish: () => sorter.finish((batch) => context.next(withoutKey(batch))),
+    };
   },
 });

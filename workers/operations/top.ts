@@ -6,8 +6,8 @@ import { columnSet } from './column-set.ts';
 import { KeyTable } from './keys/key-table.ts';
 import { RowKeys } from './keys/row-keys.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { RowSorter } from './rows/row-sorter.ts';
-import { planTerms, sortBy, termsOf } from './rows/sort-terms.ts';
+import { withoutKey } from './rows/sort-keys.ts';
+import { planTerms, sortBy, sorterOf } from './rows/sort-terms.ts';
 
 export const top = defineOperation({
   name: 'top',
@@ -56,10 +56,13 @@ export const top = defineOperation({
     return { n, terms: planTerms(by, scope, '/by'), groups };
   },
   start({ n, terms, groups }, context) {
-    const sorter = new RowSorter(context, termsOf(terms, context));
+    const sorter = sorterOf(terms, context);
     const indexes = groups.map((column) => columnIndex(context.input, column));
     const first = indexes.length === 0 ? firstRows(n, context) : firstOfGroups(n, indexes, context);
-    return { push: (batch) => sorter.add(batch), finish: () => sorter.finish(first.next, first.wanted) };
+    return {
+      push: (batch) => sorter.add(batch),
+      finish: () => sorter.finish((batch) => first.next(withoutKey(batch)), first.wanted),
+    };
   },
 });
 

@@ -31,6 +31,17 @@ export class RowKeys {
     for (const index of this.#columns) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
   }
 
+  /** As `make`, of all live rows, and none of the keys null: one column is composed too. */
+  makeFilled(batch: Batch): number {
+    const views: number[] = [];
+    for (const index of this.#columns) {
+      const made = this.#columnViews(batch, batch.columns[index]!, batch.selection, batch.live);
+      if (made === 0) return 0;
+      views.push(made);
+    }
+    return this.#compose(batch, views, batch.selection, batch.live);
+  }
+
   /** Address of the views of the keys of a row list, by physical row; 0 when the arena is full. */
   make(batch: Batch, rows: number, count: number): number {
     const views: number[] = [];

@@ -1,14 +1,11 @@
 // Takes rows and gives them back sorted: in memory while the budget allows, else in sorted files that are merged.
 import type { Batch } from '../../batch.ts';
-import { VIEW_BYTES } from '../../batch.ts';
 import type { ColumnType } from '../../schema.ts';
 import { byKey, mergeFiles } from '../../spill/ordered-merge.ts';
 import { RowCodec, targetBatch } from '../../spill/row-codec.ts';
 import { SpillFile } from '../../spill/spill-file.ts';
-import { CellReader } from '../cells/cell-values.ts';
 import type { OperatorContext } from '../operation.ts';
 import { inSlices } from '../slices.ts';
-import { type SortColumn, SortKeyWriter } from './sort-key.ts';
 
 /** Records lie in blocks: the first is small for small files, later ones cost few requests of the budget. */
 const BLOCK_BYTES_FIRST = 262_144;
@@ -30,17 +27,19 @@ interface Block {
   readonly bytes: number;
 }
 
-/** A column to sort by, and its index in the batches. */
-export interface SortTerm extends SortColumn {
-  readonly index: number;
+/** Gives rows the bytes by whose order they are sorted. */
+export interface RowOrder {
+  /** Makes what outlives a piece of the batch. */
+  prepare(batch: Batch): void;
+  /** Views by physical row of the keys of all live rows, none of them null; 0 when the arena is full. */
+  make(batch: Batch): number;
 }
 
 export class RowSorter {
   readonly #context: OperatorContext;
   readonly #types: readonly ColumnType[];
   readonly #codec: RowCodec;
-  readonly #readers: readonly CellReader[];
-  readonly #writer: SortKeyWriter;
+  readonly #order: RowOrder;
   readonly #counts: number;
   readonly #blocks: Block[] = [];
   readonly #runs: SpillFile[] = [];
@@ -51,13 +50,13 @@ export class RowSorter {
   #count = 0;
   #taken = 0;
 
-  constructor(context: OperatorContext, terms: readonly SortTerm[]) {
+  /** @param types of the columns of the batches that will be added */
+  constructor(context: OperatorContext, types: readonly ColumnType[], order: RowOrder) {
     const { heap } = context.arena;
     this.#context = context;
-    this.#types = ['text', ...context.input.map(({ type }) => type)];
+    this.#types = ['text', ...types];
+    this.#order = order;
     this.#codec = new RowCodec(heap, context.kernel, this.#types);
-    this.#readers = terms.map(({ type, index }) => new CellReader(type, index));
-    this.#writer = new SortKeyWriter(terms);
     this.#counts = heap.allocate(COUNTS_BYTES);
     this.#entries = heap.allocate(ENTRIES_FIRST * ENTRY_BYTES * 2);
     this.#blocks.push({ at: heap.allocate(BLOCK_BYTES_FIRST), bytes: BLOCK_BYTES_FIRST });
@@ -66,10 +65,11 @@ export class RowSorter {
 
   add(batch: Batch): void {
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    this.#order.prepare(batch);
     inSlices(batch, (from, to) => {
       const piece = batch.slice(from, to);
       const { arena } = batch;
-      const keys = this.#keys(piece);
+      const keys = this.#order.make(piece);
       const orders = arena.tryTake(piece.live * 8);
       if (keys === 0 || orders === 0) return false;
       for (let i = 0; i < piece.live; i++) arena.heap.f64[(orders >>> 3) + i] = this.#taken + i;
@@ -79,7 +79,10 @@ export class RowSorter {
     });
   }
 
-  /** Hands the rows on in their order, in batches that are valid until `next` returns. `wanted` 0 ends it early. */
+  /**
+   * Hands the rows on in their order, in batches that are valid until `next` returns; their first column is the key,
+   * before those that were added. `wanted` 0 ends it early.
+   */
   *finish(next: (batch: Batch) => void, wanted: () => number = () => 1): Iterable<void> {
     const { arena, kernel, spill } = this.#context;
     if (this.#runs.length === 0) {
@@ -88,33 +91,10 @@ export class RowSorter {
     }
     this.#spill();
     const tools = { arena, kernel, spill, types: this.#types };
-    for (const _ of mergeFiles(tools, this.#runs, byKey(arena), (batch) =>
-      next(batch.withColumns(batch.columns.slice(1))),
-    )) {
+    for (const _ of mergeFiles(tools, this.#runs, byKey(arena), next)) {
       yield;
       if (wanted() === 0) return;
     }
-  }
-
-  /** Views of the rows' keys, 0 when the arena is full. */
-  #keys(batch: Batch): number {
-    const { arena } = batch;
-    const views = arena.tryTake(batch.rows * VIEW_BYTES);
-    if (views === 0) return 0;
-    for (const reader of this.#readers) reader.bind(batch);
-    const { u8, u32 } = arena.heap;
-    const values: unknown[] = [];
-    for (let position = 0; position < batch.live; position++) {
-      const row = u32[(batch.selection >>> 2) + position]!;
-      for (const [index, reader] of this.#readers.entries()) values[index] = reader.read(row);
-      const key = this.#writer.key(values);
-      if (arena.freeBytes < key.length) return 0;
-      u8.set(key, arena.next);
-      u32[(views >>> 2) + row * 2] = arena.next;
-      u32[(views >>> 2) + row * 2 + 1] = key.length;
-      arena.next += key.length;
-    }
-    return views;
   }
 
   #store(batch: Batch, orders: number): void {
@@ -203,7 +183,7 @@ export class RowSorter {
     for (let from = 0; from < this.#count && wanted() > 0; from += SORTED_ROWS) {
       const rows = Math.min(SORTED_ROWS, this.#count - from);
       this.#codec.decodeEntries(target, entries + from * ENTRY_BYTES, rows);
-      const columns = this.#codec.columns(target, rows).slice(1);
+      const columns = this.#codec.columns(target, rows);
       const mark = arena.next;
       next(targetBatch({ arena, columns, rows, selection, sources: target.sources }));
       arena.release(mark);

@@ -5,8 +5,9 @@ import type { Scope } from '../../template/scope.ts';
 import { columnIndex } from '../cells/cell-operator.ts';
 import { columnName } from '../column-set.ts';
 import type { OperatorContext } from '../operation.ts';
-import type { SortTerm } from './row-sorter.ts';
+import { RowSorter } from './row-sorter.ts';
 import type { SortColumn } from './sort-key.ts';
+import { SortKeys } from './sort-keys.ts';
 
 const term = Type.Object(
   {
@@ -50,6 +51,10 @@ export function planTerms(by: Static<typeof sortBy>, scope: Scope, pointer: stri
   });
 }
 
-export function termsOf(planned: readonly PlannedTerm[], { input }: OperatorContext): SortTerm[] {
-  return planned.map((entry) => ({ ...entry, index: columnIndex(input, entry.column) }));
+/** A sorter of the operation's rows. */
+export function sorterOf(planned: readonly PlannedTerm[], context: OperatorContext): RowSorter {
+  const { input } = context;
+  const terms = planned.map((entry) => ({ ...entry, index: columnIndex(input, entry.column) }));
+  const types = input.map(({ type }) => type);
+  return new RowSorter(context, types, new SortKeys(terms));
 }
