@@ -1,5 +1,6 @@
 // The table of the operations that this version has, by the name that a Template uses. A new operation is its file and
 // one line here.
+import { aggregate } from './aggregate.ts';
 import { blankDown } from './blank-down.ts';
 import { blankIf } from './blank-if.ts';
 import { cast } from './cast.ts';
@@ -60,6 +61,7 @@ const definitions: readonly OperationDefinition[] = [
   dedupe,
   sort,
   top,
+  aggregate,
 ];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(

@@ -1,0 +1,161 @@
+// What one metric keeps of the rows of one group. A group is done before the next begins, so there is one of each metric.
+import type { ColumnType } from '../../schema.ts';
+import { CalendarDate } from '../../values/calendar.ts';
+import { addDecimals, compareDecimals, Decimal, divideDecimals } from '../../values/decimal.ts';
+import { Timestamp } from '../../values/timestamp.ts';
+import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
+import { textOfValue } from '../cells/text-of-value.ts';
+import { CellFault } from '../cells/value-cells.ts';
+import { ExactSum } from './exact-sum.ts';
+
+export const METRICS = [
+  ...(['count', 'count_values', 'sum', 'mean', 'min', 'max', 'first', 'last', 'any', 'all', 'join'] as const),
+] as const;
+
+export type MetricName = (typeof METRICS)[number];
+
+export interface Accumulator {
+  begin(): void;
+  /** The cell's value, null for none, in the order of the source. */
+  add(value: unknown): void;
+  /** The metric's value, null, or a CellFault. */
+  end(): unknown;
+}
+
+/** The type of a metric over a column, null when it does not go together. */
+export function metricType(name: MetricName, column: ColumnType | null): ColumnType | null {
+  if (name === 'count' || name === 'count_values') return name === 'count' || column !== null ? 'integer' : null;
+  if (column === null) return null;
+  const isNumeric = column === 'integer' || column === 'decimal' || column === 'number';
+  if (name === 'sum') return isNumeric ? column : null;
+  if (name === 'mean') return isNumeric ? (column === 'number' ? 'number' : 'decimal') : null;
+  if (name === 'any' || name === 'all') return column === 'boolean' ? 'boolean' : null;
+  if (name === 'join') return 'text';
+  return name === 'first' || name === 'last' || column !== 'json' ? column : null;
+}
+
+export function makeAccumulator(name: MetricName, column: ColumnType | null, separator: string): Accumulator {
+  switch (name) {
+    case 'count':
+      return counter(() => true);
+    case 'count_values':
+      return counter((value) => value !== null);
+    case 'sum':
+      return column === 'number' ? doubleSum(false) : decimalSum(column === 'integer' ? 'integer' : 'sum');
+    case 'mean':
+      return column === 'number' ? doubleSum(true) : decimalSum('mean');
+    case 'min':
+      return chosen((value, kept) => compareCells(value, kept) < 0);
+    case 'max':
+      return chosen((value, kept) => compareCells(value, kept) > 0);
+    case 'first':
+      return chosen(() => false);
+    case 'last':
+      return chosen(() => true);
+    case 'any':
+      return chosen((value, kept) => value === true && kept === false);
+    case 'all':
+      return chosen((value, kept) => value === false && kept === true);
+    case 'join':
+      return joined(separator);
+  }
+}
+
+function counter(counts: (value: unknown) => boolean): Accumulator {
+  let count = 0;
+  return {
+    begin: () => {
+      count = 0;
+    },
+    add: (value) => {
+      if (counts(value)) count++;
+    },
+    end: () => count,
+  };
+}
+
+/** The first value that is not null, replaced by later ones for which `replaces` holds. */
+function chosen(replaces: (value: unknown, kept: unknown) => boolean): Accumulator {
+  let kept: unknown = null;
+  return {
+    begin: () => {
+      kept = null;
+    },
+    add: (value) => {
+      if (value !== null && (kept === null || replaces(value, kept))) kept = value;
+    },
+    end: () => kept,
+  };
+}
+
+function doubleSum(mean: boolean): Accumulator {
+  let sum = new ExactSum();
+  let count = 0;
+  return {
+    begin: () => {
+      sum = new ExactSum();
+      count = 0;
+    },
+    add: (value) => {
+      if (value === null) return;
+      sum.add(value as number);
+      count++;
+    },
+    end: () => (count === 0 ? null : mean ? sum.value / count : sum.value),
+  };
+}
+
+/** Integers are decimals of scale 0 here, so that sums beyond 64 bits are noticed instead of wrong. */
+function decimalSum(gives: 'sum' | 'integer' | 'mean'): Accumulator {
+  let sum: Decimal | null = null;
+  let count = 0;
+  let overflow = false;
+  return {
+    begin: () => {
+      sum = null;
+      count = 0;
+      overflow = false;
+    },
+    add: (value) => {
+      if (value === null || overflow) return;
+      const next = value instanceof Decimal ? value : new Decimal(value as number | bigint, 0);
+      sum = sum === null ? next : addDecimals(sum, next);
+      overflow = sum === null;
+      count++;
+    },
+    end: () => {
+      if (overflow) return new CellFault('OUT_OF_RANGE');
+      if (sum === null) return null;
+      if (gives === 'mean') return divideDecimals(sum, new Decimal(count, 0)) ?? new CellFault('OUT_OF_RANGE');
+      return gives === 'integer' ? sum.digits : sum;
+    },
+  };
+}
+
+function joined(separator: string): Accumulator {
+  let texts: string[] = [];
+  let length = 0;
+  return {
+    begin: () => {
+      texts = [];
+      length = 0;
+    },
+    add: (value) => {
+      if (value === null || length > CELL_BYTES_MAX) return;
+      const text = textOfValue(value);
+      texts.push(text);
+      length += text.length + separator.length;
+    },
+    end: () =>
+      texts.length === 0 ? null : length > CELL_BYTES_MAX * 2 ? new CellFault('TOO_LONG') : texts.join(separator),
+  };
+}
+
+/** Two values of one type; texts by code points. */
+function compareCells(a: unknown, b: unknown): number {
+  if (a instanceof Decimal && b instanceof Decimal) return compareDecimals(a, b);
+  if (a instanceof CalendarDate && b instanceof CalendarDate) return a.days - b.days;
+  if (a instanceof Timestamp && b instanceof Timestamp) return a.seconds - b.seconds || a.nanos - b.nanos;
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0;
+}

@@ -1,0 +1,159 @@
+// Rows brought together by group and reduced to one row each, in bounded memory: sorted by group, read group by group, and
+// what comes of each group sorted by where the group was first seen.
+import { Batch, type ColumnData } from '../../batch.ts';
+import { Failed } from '../../failure.ts';
+import type { ColumnType } from '../../schema.ts';
+import { CellReader } from '../cells/cell-values.ts';
+import { ColumnBuilder } from '../cells/column-builder.ts';
+import { RowKeys } from '../keys/row-keys.ts';
+import type { OperatorContext } from '../operation.ts';
+import { RowSorter } from './row-sorter.ts';
+import { SortKeys } from './sort-keys.ts';
+
+/** Groups written at once. */
+const GROUPS_MAX = 512;
+
+/** Reduces groups: rows of a group come one after the other, in the order of the source. */
+export interface GroupReduction {
+  /** Columns that it reads: indexes in the batches, groups first. */
+  readonly reads: readonly number[];
+  readonly readTypes: readonly ColumnType[];
+  /** How many of the first columns make the group. */
+  readonly groups: number;
+  readonly makes: readonly ColumnType[];
+  begin(): void;
+  add(values: readonly unknown[]): void;
+  /** The cells of the group's row behind its group cells. */
+  end(): readonly unknown[];
+}
+
+export class RowGroups {
+  readonly #context: OperatorContext;
+  readonly #reduction: GroupReduction;
+  readonly #sorter: RowSorter;
+  #taken = 0;
+
+  constructor(context: OperatorContext, reduction: GroupReduction) {
+    this.#context = context;
+    this.#reduction = reduction;
+    const keys = new RowKeys(
+      context,
+      Array.from({ length: reduction.groups }, (_, index) => index),
+      'exact',
+    );
+    const types: ColumnType[] = [...reduction.readTypes, 'integer'];
+    this.#sorter = new RowSorter(context, types, {
+      prepare: (batch) => keys.prepare(batch),
+      make: (batch) => keys.makeFilled(batch),
+    });
+  }
+
+  add(batch: Batch): void {
+    const { arena } = batch;
+    for (const index of this.#reduction.reads) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+    const mark = arena.next;
+    const positions = new ColumnBuilder(arena, 'integer');
+    while (!positions.begin(batch.rows)) arena.enlarge(batch.rows * 16);
+    for (let at = 0; at < batch.live; at++) positions.set(batch.physicalRow(at), this.#taken++);
+    const columns = this.#reduction.reads.map((index) => batch.columns[index]!);
+    this.#sorter.add(batch.withColumns([...columns, positions.column]));
+    arena.release(mark);
+  }
+
+  *finish(next: (batch: Batch) => void): Iterable<void> {
+    const { readTypes, groups, makes } = this.#reduction;
+    const types: ColumnType[] = [...readTypes.slice(0, groups), ...makes, 'integer'];
+    const last = types.length - 1;
+    const order = { index: last, type: 'integer', descending: false, nullsFirst: false, compare: 'typed' } as const;
+    const results = new RowSorter(this.#context, types, new SortKeys([order]));
+    yield* this.#reduce(types, results);
+    yield* results.finish((batch) => next(batch.withColumns(batch.columns.slice(1, -1))));
+  }
+
+  *#reduce(types: readonly ColumnType[], results: RowSorter): Iterable<void> {
+    const { readTypes, groups } = this.#reduction;
+    const readers = [...readTypes, 'integer' as const].map((type, index) => new CellReader(type, index + 1));
+    let pending: unknown[][] = [];
+    let key: Buffer | null = null;
+    let first: unknown[] = [];
+    const close = (): void => {
+      if (key !== null) pending.push([...first.slice(0, groups), ...this.#reduction.end(), first[first.length - 1]]);
+    };
+    const steps = this.#sorter.finish((batch) => {
+      for (const reader of readers) reader.bind(batch);
+      for (let at = 0; at < batch.live; at++) {
+        const row = batch.physicalRow(at);
+        const values = readers.map((reader) => reader.read(row));
+        const bytes = keyBytes(batch, row);
+        if (key === null || !key.equals(bytes)) {
+          close();
+          key = Buffer.from(bytes);
+          first = values;
+          this.#reduction.begin();
+        }
+        this.#reduction.add(values);
+      }
+      if (pending.length < GROUPS_MAX) return;
+      this.#write(pending, types, results);
+      pending = [];
+    });
+    yield* steps;
+    close();
+    this.#write(pending, types, results);
+  }
+
+  #write(rows: readonly (readonly unknown[])[], types: readonly ColumnType[], results: RowSorter): void {
+    const { arena } = this.#context;
+    for (let from = 0; from < rows.length; from += GROUPS_MAX) {
+      const some = rows.slice(from, from + GROUPS_MAX);
+      const mark = arena.next;
+      results.add(resultBatch(this.#context, some, types));
+      arena.release(mark);
+    }
+  }
+}
+
+function keyBytes(batch: Batch, row: number): Buffer {
+  const column = batch.columns[0]!;
+  if (column.kind !== 'views') throw new Error('the first column is no key');
+  const { u8, u32 } = batch.heap;
+  const view = (column.at >>> 2) + row * 2;
+  return Buffer.from(u8.buffer, u32[view]!, u32[view + 1]!);
+}
+
+/** False when the arena is full. */
+function put(builder: ColumnBuilder, row: number, value: unknown): boolean {
+  const outcome = builder.set(row, value);
+  if (outcome === 'done' || outcome === 'full') return outcome === 'done';
+  throw new Failed('TEMPLATE_ROW_ERROR', `aggregate: ${outcome}: a sum or text is larger than a cell can be.`);
+}
+
+function resultBatch(
+  { arena }: OperatorContext,
+  rows: readonly (readonly unknown[])[],
+  types: readonly ColumnType[],
+): Batch {
+  const columns = types.map((type, index): ColumnData => {
+    const builder = new ColumnBuilder(arena, type);
+    for (;;) {
+      const mark = arena.next;
+      if (builder.begin(rows.length) && rows.every((row, at) => put(builder, at, row[index]))) return builder.column;
+      arena.release(mark);
+      arena.enlarge(arena.capacityBytes * 2);
+    }
+  });
+  const selection = arena.take(rows.length * 4);
+  for (let row = 0; row < rows.length; row++) arena.heap.u32[(selection >>> 2) + row] = row;
+  return new Batch({
+    arena,
+    rows: rows.length,
+    selection,
+    live: rows.length,
+    columns,
+    raw: null,
+    sourceRows: { first: 0 },
+    materialise: () => {
+      throw new Error('groups have no raw columns');
+    },
+  });
+}
