@@ -99,3 +99,25 @@ test('dedupe of any small table', async () => {
     { numRuns: 60 },
   );
 });
+
+test('dedupe keeps the last, or only rows that are alone, spilling or not', async (t) => {
+  const rows = rowsOf(6000, 3000, 11);
+  const byKey = new Map<string, Cell[][]>();
+  for (const row of rows) byKey.set(JSON.stringify(row[1]), [...(byKey.get(JSON.stringify(row[1])) ?? []), row]);
+  const inOrder = (some: readonly (readonly Cell[])[]) => some.toSorted((a, b) => Number(a[0]) - Number(b[0]));
+  const last = inOrder([...byKey.values()].map((group) => group[group.length - 1]!));
+  const alone = inOrder([...byKey.values()].filter((group) => group.length === 1).map((group) => group[0]!));
+  const counted = last.map((row) => [...row, String(byKey.get(JSON.stringify(row[1]))!.length)]);
+  const input = { columns: ['n', 'k', 'x'], rows };
+  for (const way of WAYS) {
+    const by = { op: 'dedupe', by: ['k'] };
+    const kept = runOperation(dedupe, { ...by, keep: 'last', count_into: 'rows' }, input, way);
+    t.ok(JSON.stringify(kept.rows) === JSON.stringify(counted), `last ${JSON.stringify(way)}`);
+    t.same(
+      kept.sources,
+      last.map((row) => Number(row[0]) + 1),
+    );
+    const none = runOperation(dedupe, { ...by, keep: 'none' }, input, way);
+    t.ok(JSON.stringify(none.rows) === JSON.stringify(alone), `none ${JSON.stringify(way)}`);
+  }
+});

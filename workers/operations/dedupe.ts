@@ -1,19 +1,30 @@
 // The operation `dedupe`: one row of each key.
 import { Type } from 'typebox';
+import type { Batch } from '../batch.ts';
+import type { Column } from '../schema.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnSet } from './column-set.ts';
 import { DistinctRows } from './keys/distinct-rows.ts';
-import { matchParameter } from './keys/match-level.ts';
+import { type MatchLevel, matchParameter } from './keys/match-level.ts';
 import { RowKeys } from './keys/row-keys.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
+import { type GroupReduction, RowGroups } from './rows/row-groups.ts';
 
 export const dedupe = defineOperation({
   name: 'dedupe',
-  summary: 'Keeps the first row of each key and drops the others; the order stays.',
+  summary: 'Keeps one row of each key and drops the others; the order stays.',
   parameters: Type.Object({
     by: Type.Optional(columnSet),
-    keep: Type.Optional(Type.Enum(['first'], { default: 'first', description: 'Which row of equal ones stays.' })),
+    keep: Type.Optional(
+      Type.Enum(['first', 'last', 'none'], {
+        default: 'first',
+        description: 'Which of equal rows stays; `none` keeps only rows that have no equal.',
+      }),
+    ),
     match: matchParameter,
+    count_into: Type.Optional(
+      Type.String({ minLength: 1, description: 'A new column with the number of rows that had the key.' }),
+    ),
     nulls: Type.Optional(
       Type.Enum(['equal', 'distinct'], {
         default: 'equal',
@@ -24,6 +35,40 @@ export const dedupe = defineOperation({
   cells: false,
   memory: 'K',
   examples: [
+    {
+      title: 'The last of each, counted',
+      operation: { op: 'dedupe', by: ['k'], keep: 'last', count_into: 'rows' },
+      input: {
+        columns: ['k', 'n'],
+        rows: [
+          ['a', '1'],
+          ['b', '2'],
+          ['a', '3'],
+          [null, '4'],
+        ],
+      },
+      output: {
+        columns: ['k', 'n', 'rows'],
+        rows: [
+          ['b', '2', '1'],
+          ['a', '3', '2'],
+          [null, '4', '1'],
+        ],
+      },
+    },
+    {
+      title: 'Only rows that are alone',
+      operation: { op: 'dedupe', by: ['k'], keep: 'none', match: 'case_insensitive' },
+      input: {
+        columns: ['k', 'n'],
+        rows: [
+          ['a', '1'],
+          ['b', '2'],
+          ['A', '3'],
+        ],
+      },
+      output: { columns: ['k', 'n'], rows: [['b', '2']] },
+    },
     {
       title: 'One row for each address',
       operation: { op: 'dedupe', by: 'email', match: 'case_insensitive' },
@@ -91,12 +136,53 @@ export const dedupe = defineOperation({
       },
     },
   ],
-  effect({ by = '*', match = 'exact', nulls = 'equal' }, scope) {
-    return { columns: scope.resolve(by, '/by'), match, nulls };
+  effect({ by = '*', keep = 'first', match = 'exact', nulls = 'equal', count_into }, scope): Plan {
+    const columns = scope.resolve(by, '/by');
+    if (count_into !== undefined) scope.add(count_into, 'integer', '/count_into');
+    return { columns, keep, match, nullsDistinct: nulls === 'distinct', counts: count_into !== undefined };
   },
-  start({ columns, match, nulls }, context) {
-    if (columns.length === 0) return { push: context.next };
-    const indexes = columns.map((column) => columnIndex(context.input, column));
-    return new DistinctRows(context, new RowKeys(context, indexes, match, nulls === 'distinct'));
+  start(plan, context) {
+    const indexes = plan.columns.map((column) => columnIndex(context.input, column));
+    if (plan.keep === 'first' && !plan.counts) {
+      if (indexes.length === 0) return { push: context.next };
+      return new DistinctRows(context, new RowKeys(context, indexes, plan.match, plan.nullsDistinct));
+    }
+    const groups = new RowGroups(context, reductionOf(plan, indexes, context));
+    return { push: (batch: Batch) => groups.add(batch), finish: () => groups.finish(context.next) };
   },
 });
+
+interface Plan {
+  readonly columns: readonly Column[];
+  readonly keep: 'first' | 'last' | 'none';
+  readonly match: MatchLevel;
+  readonly nullsDistinct: boolean;
+  readonly counts: boolean;
+}
+
+/** All columns of the row that stays, behind those of its key; the count goes where the output has its column. */
+function reductionOf(plan: Plan, indexes: readonly number[], { input, output }: OperatorContext): GroupReduction {
+  let count = 0;
+  let kept: readonly unknown[] = [];
+  const order = output.map(({ id }) => input.findIndex((column) => column.id === id));
+  return {
+    reads: [...indexes, ...input.map((_, index) => index)],
+    readTypes: [...indexes.map((index) => input[index]!.type), ...input.map(({ type }) => type)],
+    groups: indexes.length,
+    makes: output.map(({ type }) => type),
+    match: plan.match,
+    nullsDistinct: plan.nullsDistinct,
+    place: plan.keep === 'last' ? 'last' : 'first',
+    showsGroups: false,
+    begin() {
+      count = 0;
+    },
+    add(values) {
+      if (count++ === 0 || plan.keep === 'last') kept = values;
+    },
+    end() {
+      if (plan.keep === 'none' && count > 1) return null;
+      return order.map((index) => (index < 0 ? count : kept[indexes.length + index]));
+    },
+  };
+}

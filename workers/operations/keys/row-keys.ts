@@ -39,7 +39,9 @@ export class RowKeys {
       if (made === 0) return 0;
       views.push(made);
     }
-    return this.#compose(batch, views, batch.selection, batch.live);
+    const { selection, live } = batch;
+    const keys = this.#compose(batch, views, selection, live);
+    return keys !== 0 && this.#nullsDistinct ? this.#separateNulls(batch, views, keys, selection, live) : keys;
   }
 
   /** Address of the views of the keys of a row list, by physical row; 0 when the arena is full. */

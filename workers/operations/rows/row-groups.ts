@@ -5,6 +5,7 @@ import { Failed } from '../../failure.ts';
 import type { ColumnType } from '../../schema.ts';
 import { CellReader } from '../cells/cell-values.ts';
 import { ColumnBuilder } from '../cells/column-builder.ts';
+import type { MatchLevel } from '../keys/match-level.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { OperatorContext } from '../operation.ts';
 import { RowSorter } from './row-sorter.ts';
@@ -21,10 +22,23 @@ export interface GroupReduction {
   /** How many of the first columns make the group. */
   readonly groups: number;
   readonly makes: readonly ColumnType[];
+  /** Which texts are the same group, and whether a null makes a group of its own. */
+  readonly match?: MatchLevel;
+  readonly nullsDistinct?: boolean;
+  /** Which row of the group gives the result its place and source row: the first unless set. */
+  readonly place?: 'first' | 'last';
+  /** Whether the group cells come out before the others: true unless set. */
+  readonly showsGroups?: boolean;
   begin(): void;
   add(values: readonly unknown[]): void;
-  /** The cells of the group's row behind its group cells. */
-  end(): readonly unknown[];
+  /** The cells of the group's row behind its group cells; null when nothing comes of the group. */
+  end(): readonly unknown[] | null;
+}
+
+/** What came of a group: its cells, and its source row. */
+interface GroupRow {
+  readonly cells: readonly unknown[];
+  readonly source: number;
 }
 
 export class RowGroups {
@@ -39,7 +53,8 @@ export class RowGroups {
     const keys = new RowKeys(
       context,
       Array.from({ length: reduction.groups }, (_, index) => index),
-      'exact',
+      reduction.match ?? 'exact',
+      reduction.nullsDistinct ?? false,
     );
     const types: ColumnType[] = [...reduction.readTypes, 'integer'];
     this.#sorter = new RowSorter(context, types, {
@@ -67,17 +82,22 @@ export class RowGroups {
     const order = { index: last, type: 'integer', descending: false, nullsFirst: false, compare: 'typed' } as const;
     const results = new RowSorter(this.#context, types, new SortKeys([order]));
     yield* this.#reduce(types, results);
-    yield* results.finish((batch) => next(batch.withColumns(batch.columns.slice(1, -1))));
+    const from = this.#reduction.showsGroups === false ? groups + 1 : 1;
+    yield* results.finish((batch) => next(batch.withColumns(batch.columns.slice(from, -1))));
   }
 
   *#reduce(types: readonly ColumnType[], results: RowSorter): Iterable<void> {
     const { readTypes, groups } = this.#reduction;
     const readers = [...readTypes, 'integer' as const].map((type, index) => new CellReader(type, index + 1));
-    let pending: unknown[][] = [];
+    let pending: GroupRow[] = [];
     let key: Buffer | null = null;
-    let first: unknown[] = [];
+    let placed: GroupRow = { cells: [], source: 0 };
+    const takesLast = this.#reduction.place === 'last';
     const close = (): void => {
-      if (key !== null) pending.push([...first.slice(0, groups), ...this.#reduction.end(), first[first.length - 1]]);
+      const made = key === null ? null : this.#reduction.end();
+      if (made === null) return;
+      const { cells, source } = placed;
+      pending.push({ cells: [...cells.slice(0, groups), ...made, cells[cells.length - 1]], source });
     };
     const steps = this.#sorter.finish((batch) => {
       for (const reader of readers) reader.bind(batch);
@@ -85,12 +105,13 @@ export class RowGroups {
         const row = batch.physicalRow(at);
         const values = readers.map((reader) => reader.read(row));
         const bytes = keyBytes(batch, row);
-        if (key === null || !key.equals(bytes)) {
+        const isNew = key === null || !key.equals(bytes);
+        if (isNew) {
           close();
           key = Buffer.from(bytes);
-          first = values;
           this.#reduction.begin();
         }
+        if (isNew || takesLast) placed = { cells: values, source: batch.sourceRow(row) };
         this.#reduction.add(values);
       }
       if (pending.length < GROUPS_MAX) return;
@@ -102,7 +123,7 @@ export class RowGroups {
     this.#write(pending, types, results);
   }
 
-  #write(rows: readonly (readonly unknown[])[], types: readonly ColumnType[], results: RowSorter): void {
+  #write(rows: readonly GroupRow[], types: readonly ColumnType[], results: RowSorter): void {
     const { arena } = this.#context;
     for (let from = 0; from < rows.length; from += GROUPS_MAX) {
       const some = rows.slice(from, from + GROUPS_MAX);
@@ -125,25 +146,24 @@ function keyBytes(batch: Batch, row: number): Buffer {
 function put(builder: ColumnBuilder, row: number, value: unknown): boolean {
   const outcome = builder.set(row, value);
   if (outcome === 'done' || outcome === 'full') return outcome === 'done';
-  throw new Failed('TEMPLATE_ROW_ERROR', `aggregate: ${outcome}: a sum or text is larger than a cell can be.`);
+  throw new Failed('TEMPLATE_ROW_ERROR', `${outcome}: a sum or text is larger than a cell can be.`);
 }
 
-function resultBatch(
-  { arena }: OperatorContext,
-  rows: readonly (readonly unknown[])[],
-  types: readonly ColumnType[],
-): Batch {
+function resultBatch({ arena }: OperatorContext, rows: readonly GroupRow[], types: readonly ColumnType[]): Batch {
   const columns = types.map((type, index): ColumnData => {
     const builder = new ColumnBuilder(arena, type);
     for (;;) {
       const mark = arena.next;
-      if (builder.begin(rows.length) && rows.every((row, at) => put(builder, at, row[index]))) return builder.column;
+      if (builder.begin(rows.length) && rows.every((row, at) => put(builder, at, row.cells[index])))
+        return builder.column;
       arena.release(mark);
       arena.enlarge(arena.capacityBytes * 2);
     }
   });
   const selection = arena.take(rows.length * 4);
   for (let row = 0; row < rows.length; row++) arena.heap.u32[(selection >>> 2) + row] = row;
+  const sources = arena.take(rows.length * 8);
+  for (const [row, { source }] of rows.entries()) arena.heap.f64[(sources >>> 3) + row] = source;
   return new Batch({
     arena,
     rows: rows.length,
@@ -151,7 +171,7 @@ function resultBatch(
     live: rows.length,
     columns,
     raw: null,
-    sourceRows: { first: 0 },
+    sourceRows: { at: sources },
     materialise: () => {
       throw new Error('groups have no raw columns');
     },
