@@ -71,7 +71,10 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       spill: parts.spill,
       report,
       errors: new StepErrors(errors, index, step.operation.name, step.operation.onError, report.errors),
-      where: step.where === null ? null : rowCondition(step.where, step.input, { startedAt }),
+      where:
+        step.where === null
+          ? null
+          : rowCondition(step.where, step.input, { arena: parts.arena, kernel: parts.kernel, startedAt }),
       startedAt,
     });
     const link: Link = { operator, report, rowLocal: step.rowLocal, needsAllRows: step.needsAllRows, muted: false };

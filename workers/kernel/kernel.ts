@@ -1,6 +1,7 @@
 // Loads the compiled kernels: one module per process, one instance (with its own memory) per Run at work.
 import { readFileSync } from 'node:fs';
 import type { EmitKernels } from './emit-kernels.ts';
+import type { ExpressionKernels } from './expression-kernels.ts';
 import type { InputKernels } from './input-kernels.ts';
 import type {
   ComposeKeys,
@@ -23,7 +24,7 @@ import type {
 } from './text-kernels.ts';
 
 /** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
-export interface KernelExports extends EmitKernels, InputKernels {
+export interface KernelExports extends EmitKernels, ExpressionKernels, InputKernels {
   /** First address behind the kernels' own static data. */
   heapStart(): number;
   // Cells of text (assembly/cell.ts tells how rows, views and the arena are passed).

@@ -139,7 +139,7 @@ function drive(
         return options.onError ?? 'blank';
       },
     },
-    where: where === null ? null : rowCondition(where, before, { startedAt: STARTED_AT }),
+    where: where === null ? null : rowCondition(where, before, { ...around, startedAt: STARTED_AT }),
     startedAt: STARTED_AT,
   };
   const operator = definition.start(plan, context);

@@ -4,11 +4,13 @@
 export function heapStart(): usize {
   return __heap_base;
 }
+export { calculate, compareNumbers } from './calculate';
 export { capitalise, changeCase } from './case';
 export { handBack, keepBytes, padCells, putAround, truncateCells } from './characters';
 export { settleViews } from './compare';
 export { composeKeys, hashViews } from './hash';
 export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';
+export { matchText } from './match-text';
 export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, listRecords, sortEntries } from './sort';
@@ -20,3 +22,5 @@ export { indexRows, rowsAreUniform } from './index-rows';
 export { materialise } from './materialise';
 export { findNullTexts } from './null-texts';
 export { scan } from './scan';
+export { combineStates, findUnknown, keepTrue, loadBooleans, negateStates } from './states';
+export { loadNumbers, parseNumbers, storeNumbers } from './vector';

@@ -1,0 +1,78 @@
+// Conditions over the rows of a list as one byte per position: false, true, null, or unknown (a cell that no kernel reads
+// exactly, or an error of the row): what is unknown in the end the closures decide. Plain twin: the closures of
+// workers/expression, which a property test holds all of this against.
+
+export const FALSE: u32 = 0;
+export const TRUE: u32 = 1;
+export const NULL: u32 = 2;
+export const UNKNOWN: u32 = 3;
+
+/** How a kernel that makes states puts them to those that are there: in their place, behind `&&`, behind `||`. */
+export const SET: u32 = 0;
+export const AND: u32 = 1;
+export const OR: u32 = 2;
+
+/** Outcome of two states at left * 4 + right: `&&`, then `||`. One decisive side decides, whatever the other one is. */
+const OUTCOMES: usize = memory.data<u8>([
+  0, 0, 0, 0, 0, 1, 2, 3, 0, 2, 2, 3, 0, 3, 3, 3,
+  0, 1, 2, 3, 1, 1, 1, 1, 2, 1, 2, 3, 3, 1, 3, 3,
+]);
+
+/** Whether the state at a position is settled, so that the next part of the condition need not be looked at. */
+// @ts-ignore: decorator
+@inline
+export function isSettled(states: usize, i: usize, mode: u32): bool {
+  return mode != SET && <u32>load<u8>(states + i) == mode - AND;
+}
+
+// @ts-ignore: decorator
+@inline
+export function putState(states: usize, i: usize, mode: u32, state: u32): void {
+  if (mode == SET) {
+    store<u8>(states + i, <u8>state);
+    return;
+  }
+  const outcome = OUTCOMES + ((<usize>(mode - AND)) << 4) + ((<usize>load<u8>(states + i)) << 2) + <usize>state;
+  store<u8>(states + i, load<u8>(outcome));
+}
+
+/** Puts `others` to `states` by `mode`. */
+export function combineStates(states: usize, others: usize, count: u32, mode: u32): void {
+  for (let i: usize = 0; i < <usize>count; i++) putState(states, i, mode, <u32>load<u8>(others + i));
+}
+
+/** True becomes false and false true. Up to 15 bytes behind are touched. */
+export function negateStates(states: usize, count: u32): void {
+  const table = v128(1, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  for (let i: usize = 0; i < <usize>count; i += 16) {
+    v128.store(states + i, i8x16.swizzle(table, v128.load(states + i)));
+  }
+}
+
+/** The states of a boolean column: its meta bytes are 0, 1, or 255 for null. */
+export function loadBooleans(meta: usize, rows: usize, count: u32, states: usize, mode: u32): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const value = <u32>load<u8>(meta + <usize>load<u32>(rows + (i << 2)));
+    putState(states, i, mode, value > 1 ? NULL : value);
+  }
+}
+
+/** The first position from `from` on whose state is unknown; `count` when there is none. */
+export function findUnknown(states: usize, from: u32, count: u32): u32 {
+  const unknown = i8x16.splat(3);
+  for (let i = from; i < count; i += 16) {
+    const mask = i8x16.bitmask(i8x16.eq(v128.load(states + <usize>i), unknown));
+    if (mask != 0) return min<u32>(count, i + <u32>ctz(mask));
+  }
+  return count;
+}
+
+/** Keeps the rows of the list whose state is true, in place; gives how many. */
+export function keepTrue(states: usize, rows: usize, count: u32): u32 {
+  let kept = rows;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u32>(kept, load<u32>(rows + (i << 2)));
+    kept += (<usize>(<u32>load<u8>(states + i) == TRUE)) << 2;
+  }
+  return <u32>((kept - rows) >> 2);
+}
