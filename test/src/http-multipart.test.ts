@@ -1,0 +1,155 @@
+// The form reader against busboy as its oracle, over random forms cut into random pieces; and the rules that busboy lacks.
+import { Readable } from 'node:stream';
+import busboy from 'busboy';
+import fc from 'fast-check';
+import t from 'tap';
+import { boundaryOf, FormReader } from '../../src/http/multipart.ts';
+
+interface Seen {
+  file: string | null;
+  parameters: [string, string | null][];
+  otherBytes: number;
+  end: string;
+}
+
+const BOUNDARY = 'XbX';
+
+/** Writes the body in pieces of the given lengths, over and over; each piece is wiped after its call. */
+function read(body: Buffer, lengths: readonly number[]): Seen {
+  const seen: Seen = { file: null, parameters: [], otherBytes: 0, end: 'none' };
+  const reader = new FormReader(BOUNDARY, {
+    fileStarted: () => {
+      seen.file = '';
+    },
+    fileBytes: (bytes) => {
+      seen.file += bytes.toString('latin1');
+    },
+    otherBytes: (count) => {
+      seen.otherBytes += count;
+    },
+    parameter: (name, value) => seen.parameters.push([name, value]),
+    broken: (message) => {
+      seen.end = message;
+    },
+    whole: () => {
+      seen.end = 'whole';
+    },
+  });
+  for (let at = 0, index = 0; at < body.length; index += 1) {
+    const length = lengths[index % lengths.length] ?? 1;
+    const piece = Buffer.from(body.subarray(at, at + length));
+    reader.write(piece);
+    piece.fill(0);
+    at += length;
+  }
+  reader.end();
+  return seen;
+}
+
+async function readByBusboy(body: Buffer): Promise<Seen> {
+  const seen: Seen = { file: null, parameters: [], otherBytes: 0, end: 'whole' };
+  const parser = busboy({ headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` } });
+  parser.on('file', (name: string, stream: Readable) => {
+    if (name === 'file') seen.file = '';
+    stream.on('data', (bytes: Buffer) => {
+      if (name === 'file') seen.file += bytes.toString('latin1');
+      else seen.otherBytes += bytes.length;
+    });
+    stream.on('error', () => {});
+  });
+  parser.on('field', (name: string, value: string) => {
+    if (name === 'delimiter' || name === 'header_row') seen.parameters.push([name, value]);
+    else seen.otherBytes += Buffer.byteLength(value);
+  });
+  await new Promise<void>((resolve) => {
+    parser.on('error', () => {
+      seen.end = 'broken';
+    });
+    parser.on('close', resolve);
+    Readable.from([body]).pipe(parser);
+  });
+  return seen;
+}
+
+function part(headers: string, content: string): string {
+  return `--${BOUNDARY}\r\n${headers}\r\n\r\n${content}\r\n`;
+}
+
+const disposition = (name: string, fileName?: string): string =>
+  `Content-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}`;
+
+/** Texts full of what looks like a boundary and is none. */
+const tricky = fc
+  .array(fc.constantFrom('\r', '\n', '-', '--', '\r\n', `\r\n--${BOUNDARY}`.slice(0, 6), 'XbX', 'a', ',', '\0'), {
+    maxLength: 60,
+  })
+  .map((pieces) => pieces.join(''))
+  .filter((text) => !`\r\n${text}\r\n`.includes(`\r\n--${BOUNDARY}`));
+
+t.test('random forms in random pieces are read as busboy reads them', async (t) => {
+  const forms = fc.record({
+    file: tricky,
+    delimiter: fc.option(fc.constantFrom(';', '', '¦', 'ab'), { nil: undefined }),
+    other: fc.option(tricky, { nil: undefined }),
+    parameterFirst: fc.boolean(),
+    lengths: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(forms, async ({ file, delimiter, other, parameterFirst, lengths }) => {
+      const parts = [part(`${disposition('file', 'a.CSV')}\r\nContent-Type: text/csv`, file)];
+      if (delimiter !== undefined) {
+        const parameter = part(disposition('delimiter'), delimiter);
+        if (parameterFirst) parts.unshift(parameter);
+        else parts.push(parameter);
+      }
+      if (other !== undefined) parts.push(part(disposition('other', 'x'), other));
+      const body = Buffer.from(`${parts.join('')}--${BOUNDARY}--\r\n`);
+      t.strictSame(read(body, lengths), await readByBusboy(body));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('every cut of a form is broken, and told once', async (t) => {
+  const body = Buffer.from(`${part(disposition('file', 'a'), 'x,y\r\n1,2')}--${BOUNDARY}--`);
+  for (let length = 0; length < body.length; length += 1) {
+    t.match(read(body.subarray(0, length), [7]).end, /malformed|ends before/);
+  }
+  t.equal(read(body, [7]).end, 'whole');
+});
+
+t.test('the rules of the form', async (t) => {
+  const file = part(disposition('file', 'a.csv'), 'a');
+  const last = `--${BOUNDARY}--`;
+  const end = (text: string): string => read(Buffer.from(text), [1000]).end;
+  t.match(end(file + file + last), /more than one part/);
+  t.match(end(part(disposition('file'), 'a') + last), /must be sent as a file/);
+  t.match(end(part(disposition('x'), 'a') + last), /no part named/);
+  t.match(end(last), /no part named/);
+  t.equal(end(part(disposition('x'), 'a').repeat(63) + file + last), 'whole');
+  t.match(end(part(disposition('x'), 'a').repeat(64) + file + last), /more than 64 parts/);
+  t.match(end(`--${BOUNDARY}\r\nno header\r\n\r\n`), /malformed headers/);
+  t.match(end(`--${BOUNDARY}\r\nA: ${'x'.repeat(20_000)}`), /malformed headers/);
+  t.equal(end(`preamble\r\n${file}${last}\r\nepilogue`), 'whole');
+  t.equal(end(`--${BOUNDARY}  \t\r\n${disposition('file', 'a')}\r\n\r\nx\r\n${last}`), 'whole');
+  const parameters = (text: string): unknown => read(Buffer.from(text, 'latin1'), [3]).parameters;
+  t.strictSame(parameters(part(disposition('delimiter'), 'x'.repeat(64)) + last), [['delimiter', 'x'.repeat(64)]]);
+  t.strictSame(parameters(part(disposition('delimiter'), 'x'.repeat(65)) + last), [['delimiter', null]]);
+  t.strictSame(parameters(part(disposition('delimiter'), '\xFF') + last), [['delimiter', '\uFFFD']]);
+  const latin = part(`${disposition('delimiter')}\r\nContent-Type: text/plain; charset=iso-8859-1`, '\xA6');
+  t.strictSame(parameters(latin + last), [['delimiter', '¦']]);
+});
+
+t.test('boundaries of Content-Types', async (t) => {
+  t.equal(boundaryOf('multipart/form-data; boundary=abc'), 'abc');
+  t.equal(boundaryOf('Multipart/Form-Data ; charset=utf-8; boundary="a b"'), 'a b');
+  for (const wrong of [
+    '',
+    'text/csv',
+    'multipart/form-data',
+    'multipart/form-data; boundary=',
+    'multipart/mixed; boundary=a',
+  ]) {
+    t.equal(boundaryOf(wrong), null, wrong);
+  }
+});

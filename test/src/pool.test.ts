@@ -1,0 +1,134 @@
+// The pool on real threads: placement, a thread that dies, one that spins, cancelling, growing files.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { MemoryBudget } from '../../src/admission/memory-budget.ts';
+import { type PooledRun, type TaskEnd, ThreadPool } from '../../src/pool.ts';
+import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import type { RunTask } from '../../workers/messages.ts';
+
+const ENTRY = new URL('../fixtures/stub-worker.js', import.meta.url);
+
+interface Rig {
+  readonly pool: ThreadPool;
+  readonly lost: number[];
+  readonly folder: string;
+  start(source: RunTask['source']): { readonly run: PooledRun; readonly end: Promise<TaskEnd> };
+}
+
+function rig(t: Test, threads: number): Rig {
+  const folder = mkdtempSync(join(tmpdir(), 'template-run-pool-'));
+  const budget = new MemoryBudget(256 * 1024 ** 2, threads);
+  const lost: number[] = [];
+  const onThreadLost = (thread: number): void => {
+    lost.push(thread);
+    budget.forgetThread(thread);
+  };
+  const pool = new ThreadPool({ threads, budget: budget.buffer, entry: ENTRY, onThreadLost });
+  t.teardown(async () => {
+    await pool.close();
+    rmSync(folder, { recursive: true });
+  });
+  const start: Rig['start'] = (source) => {
+    const number = pool.nextTask();
+    let run: PooledRun | undefined;
+    const end = new Promise<TaskEnd>((resolve) => {
+      run = pool.run(task(number, folder, source), resolve);
+    });
+    return { run: run!, end };
+  };
+  return { pool, lost, folder, start };
+}
+
+function task(number: number, folder: string, source: RunTask['source']): RunTask {
+  return {
+    task: number,
+    template: { source: '{}', format: 'json', sha256: '' },
+    source,
+    ending: 'csv',
+    overrides: { delimiter: null, headerRow: null },
+    limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+    output: { path: join(folder, `${number}.out`), memoryBytesMax: 1024 },
+    spillDirectory: join(folder, `${number}.spill`),
+    tables: {},
+    secretsDirectory: null,
+    startedAt: new Date().toISOString(),
+    reservationBytes: RUN_RESERVATION_BYTES,
+  };
+}
+
+const text = (content: string): RunTask['source'] => ({ kind: 'bytes', bytes: new Uint8Array(Buffer.from(content)) });
+
+t.test('Runs that are started before a thread is ready wait for it, and end', async (t) => {
+  const { pool, start } = rig(t, 2);
+  const ends = await Promise.all(Array.from({ length: 50 }, (_, index) => start(text(`row ${index}`)).end));
+  for (const [index, end] of ends.entries()) {
+    t.equal(end.kind === 'done' && Buffer.from(end.outcome.output!.bytes!).toString(), `row ${index}`);
+  }
+  t.equal(pool.runs, 0);
+});
+
+t.test('a thread that dies interrupts its Runs, and a new one takes its place', async (t) => {
+  const { pool, lost, start } = rig(t, 1);
+  const beside = start(text('sleep 60000')).end;
+  const dying = start(text('crash')).end;
+  t.equal((await dying).kind, 'interrupted');
+  t.equal((await beside).kind, 'interrupted');
+  t.strictSame(lost, [0]);
+  t.equal((await start(text('again')).end).kind, 'done');
+  t.equal(pool.liveThreads, 1);
+});
+
+t.test('a fault in a Run ends that Run alone', async (t) => {
+  const { lost, start } = rig(t, 1);
+  const beside = start(text('sleep 200')).end;
+  const end = await start(text('fault')).end;
+  t.match(end, { kind: 'fault', message: 'a fault of the stub' });
+  t.equal((await beside).kind, 'done');
+  t.strictSame(lost, []);
+});
+
+t.test('a cancelled Run ends; one that does not react takes its thread with it', { timeout: 40_000 }, async (t) => {
+  const { lost, start } = rig(t, 1);
+  const kind = start(text('sleep 60000'));
+  kind.run.cancel();
+  t.equal((await kind.end).kind, 'cancelled');
+  const stubborn = start(text('spin 30000'));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  stubborn.run.cancel();
+  t.equal((await stubborn.end).kind, 'interrupted');
+  t.strictSame(lost, [0]);
+  t.equal((await start(text('again')).end).kind, 'done');
+});
+
+t.test('a thread that is silent gets no new Runs', async (t) => {
+  const { pool, start } = rig(t, 2);
+  await pool.firstReady();
+  const spinning = start(text('spin 3000'));
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  const ends = await Promise.all(Array.from({ length: 6 }, () => start(text('quick')).end));
+  t.ok(ends.every(({ kind }) => kind === 'done'));
+  t.equal(pool.runs, 1, 'the spinning Run still spins');
+  t.equal((await spinning.end).kind, 'done');
+});
+
+t.test('a file is followed while it grows', async (t) => {
+  const { folder, start } = rig(t, 1);
+  const path = join(folder, 'growing');
+  writeFileSync(path, 'first ');
+  const { run, end } = start({ kind: 'file', path });
+  run.grown(6, false);
+  writeFileSync(path, 'first second');
+  run.grown(12, true);
+  const done = await end;
+  t.equal(done.kind === 'done' && Buffer.from(done.outcome.output!.bytes!).toString(), 'first second');
+});
+
+t.test('closing interrupts what runs and what waits', async (t) => {
+  const { pool, start } = rig(t, 1);
+  await pool.firstReady();
+  const running = start(text('sleep 60000')).end;
+  await pool.close();
+  t.equal((await running).kind, 'interrupted');
+});
