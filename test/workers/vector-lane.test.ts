@@ -4,12 +4,16 @@ import { type Test, test } from 'tap';
 import type { Batch, ColumnData } from '../../workers/batch.ts';
 import { checkExpression } from '../../workers/expression/checker.ts';
 import type { CheckedExpression } from '../../workers/expression/resolution.ts';
-import { CellFault } from '../../workers/operations/cells/value-cells.ts';
+import type { CellEdit } from '../../workers/operations/cells/cell-operator.ts';
+import { CellFault, valueEdit } from '../../workers/operations/cells/value-cells.ts';
+import { expressionEdit } from '../../workers/operations/expressions/expression-edit.ts';
 import { rowCondition } from '../../workers/operations/expressions/row-condition.ts';
 import { RowExpression } from '../../workers/operations/expressions/row-expression.ts';
 import { planNumbers, planStates } from '../../workers/operations/expressions/vector-plan.ts';
+import type { OperatorContext } from '../../workers/operations/operation.ts';
 import type { ColumnType, Schema } from '../../workers/schema.ts';
 import { type Bench, batchOf, newBench, schemaOf, type TypedValue, typedColumn, viewsColumn } from './build-batch.ts';
+import { cellText } from './operations/harness.ts';
 
 const TYPES: Readonly<Record<string, ColumnType>> = {
   t: 'text',
@@ -195,6 +199,55 @@ test('conditions by kernels are those by closures', async (t) => {
     { numRuns: 3000 },
   );
   t.ok(planned > 2500, `${planned} conditions were planned`);
+});
+
+/** The cells of an edit, its failures and its count of changes. */
+function cellsOf(edit: CellEdit, batch: Batch): unknown {
+  const failed: [number, string][] = [];
+  let changed = 0;
+  const rows = batch.arena.take(batch.live * 4);
+  batch.heap.u8.copyWithin(rows, batch.selection, batch.selection + batch.live * 4);
+  const made = edit({
+    batch,
+    column: -1,
+    rows,
+    count: batch.live,
+    inPlace: false,
+    fail: (row, code) => failed.push([row, code]),
+    changed: (count) => {
+      changed += count;
+    },
+  });
+  if (made === null) throw new Error('the arena is full');
+  const cells = Array.from({ length: batch.live }, (_, at) => cellText(batch, made, batch.physicalRow(at)));
+  batch.arena.clear();
+  return { cells, failed: failed.sort(([a], [b]) => a - b), changed };
+}
+
+test('columns of results by kernels are those by closures', async (t) => {
+  let compared = 0;
+  const sources = fc.oneof(doubles, integers, decimals, condition, textColumn);
+  fc.assert(
+    fc.property(sources, rows, (source, cells) => {
+      const expression = checked(source);
+      if (expression === null) return;
+      const bench = newBench();
+      const batch = batchOfRows(bench, cells);
+      const context = { ...bench, input: SCHEMA, startedAt: STARTED_AT } as unknown as OperatorContext;
+      const closures = new RowExpression(expression, SCHEMA, context);
+      const byClosures = valueEdit(context, {
+        type: closures.type,
+        bind: (rows) => closures.bind(rows),
+        compute: (row) => closures.cell(row),
+      });
+      const expected = JSON.stringify(cellsOf(byClosures, batch));
+      const found = JSON.stringify(cellsOf(expressionEdit(context, expression), batch));
+      if (found !== expected) throw new Error(`${source}: ${found} instead of ${expected}`);
+      compared++;
+    }),
+    { numRuns: 3000 },
+  );
+  t.ok(compared > 2500, `${compared} columns were compared`);
 });
 
 test('what is planned and what is not', async (t) => {

@@ -6,13 +6,13 @@ import type { Column, ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
-import { type CellComputation, valueEdit } from './cells/value-cells.ts';
+import { valueEdit } from './cells/value-cells.ts';
 import { columnName, columnType } from './column-set.ts';
 import { checkRowExpression } from './expressions/check-expression.ts';
-import { RowExpression } from './expressions/row-expression.ts';
+import { expressionEdit } from './expressions/expression-edit.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
@@ -94,7 +94,7 @@ export const set = defineOperation({
     return startCellOperator(
       context,
       assignments.map(({ target }) => target),
-      assignments.map((assignment) => valueEdit(context, computationOf(assignment, context))),
+      assignments.map((assignment) => editOf(assignment, context)),
     );
   },
 });
@@ -135,17 +135,12 @@ function targetOf(scope: Scope, name: string, type: ColumnType, pointer: string)
   return { source: existing, target: existing };
 }
 
-function computationOf({ source, type }: Assignment, context: OperatorContext): CellComputation {
-  if (source.kind === 'constant') return { type, bind: () => undefined, compute: () => source.value };
-  if (source.kind === 'column') {
-    const index = context.input.findIndex(({ id }) => id === source.column.id);
-    const reader = new CellReader(source.column.type, index);
-    return { type, bind: (batch) => reader.bind(batch), compute: reader.read };
+function editOf({ source, type }: Assignment, context: OperatorContext): CellEdit {
+  if (source.kind === 'expression') return expressionEdit(context, source.expression);
+  if (source.kind === 'constant') {
+    return valueEdit(context, { type, bind: () => undefined, compute: () => source.value });
   }
-  const expression = new RowExpression(source.expression, context.input, context);
-  return {
-    type,
-    bind: (batch) => expression.bind(batch),
-    compute: (row) => expression.cell(row),
-  };
+  const index = context.input.findIndex(({ id }) => id === source.column.id);
+  const reader = new CellReader(source.column.type, index);
+  return valueEdit(context, { type, bind: (batch) => reader.bind(batch), compute: reader.read });
 }

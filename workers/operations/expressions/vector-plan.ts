@@ -156,7 +156,8 @@ function argumentsOf(expression: CheckedExpression, node: CallNode, name: string
   return isIt && node.name === name ? resolution.arguments : null;
 }
 
-function textColumnOf(expression: CheckedExpression, node: ExpressionNode): string | null {
+/** The column of text that a node is, or null. */
+export function textColumnOf(expression: CheckedExpression, node: ExpressionNode): string | null {
   return kindOf(expression, node) === 'string' ? columnOf(expression, node) : null;
 }
 
