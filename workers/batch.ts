@@ -1,6 +1,7 @@
 // Some hundred to thousand rows in columns, in the memory of one Run. A batch is only valid during the `push` that hands
 // it on: its cells lie in the input window and in the arena, which the next batch overwrites.
 import type { Arena } from './arena.ts';
+import { ASCII_TEXT_BYTES_MAX, asciiText } from './ascii-text.ts';
 import type { Heap } from './heap.ts';
 import type { ColumnType } from './schema.ts';
 
@@ -169,20 +170,7 @@ export class Batch {
   }
 }
 
-/** Short ASCII cells (most of them) are decoded without the call into the runtime, which costs about 100 ns. */
-const INLINE_DECODE_BYTES_MAX = 24;
-
 function decodeUtf8(u8: Uint8Array, start: number, length: number): string {
-  if (length <= INLINE_DECODE_BYTES_MAX) {
-    let text = '';
-    let at = start;
-    const end = start + length;
-    for (; at < end; at++) {
-      const byte = u8[at]!;
-      if (byte >= 0x80) break;
-      text += String.fromCharCode(byte);
-    }
-    if (at === end) return text;
-  }
-  return Buffer.from(u8.buffer, start, length).toString('utf8');
+  const text = length <= ASCII_TEXT_BYTES_MAX ? asciiText(u8, start, length) : null;
+  return text ?? Buffer.from(u8.buffer, start, length).toString('utf8');
 }

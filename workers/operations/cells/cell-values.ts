@@ -1,5 +1,6 @@
 // Cells as values: readers give a column's cells one by one in the form that expressions use (expression/value.ts), null
 // for a missing one.
+import { ASCII_TEXT_BYTES_MAX, asciiText } from '../../ascii-text.ts';
 import { type Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../batch.ts';
 import { valueOfJson } from '../../expression/value-text.ts';
 import type { ColumnType } from '../../schema.ts';
@@ -8,6 +9,7 @@ import { Decimal, decimalOf } from '../../values/decimal.ts';
 import { timestampOf } from '../../values/timestamp.ts';
 import { decodeCell } from './text-chain.ts';
 
+const VIEW_WORDS = VIEW_BYTES / 4;
 const TWO_32 = 2 ** 32;
 const MICROS_PER_SECOND = 1_000_000n;
 
@@ -19,6 +21,8 @@ export class CellReader {
   readonly #index: number;
   #batch!: Batch;
   #column!: ColumnData;
+  /** u32 index of the views, -1 when there are none. */
+  #views = -1;
   #u8!: Uint8Array;
   #u32!: Uint32Array;
   #f64!: Float64Array;
@@ -36,19 +40,20 @@ export class CellReader {
     this.#batch = batch;
     if (batch.columns[this.#index]!.kind === 'raw') batch.views(this.#index);
     this.#column = batch.columns[this.#index]!;
+    this.#views = this.#column.kind === 'views' ? this.#column.at >>> 2 : -1;
     this.#u8 = batch.heap.u8;
     this.#u32 = batch.heap.u32;
     this.#f64 = batch.heap.f64;
   }
 
   text(row: number): string | null {
-    if (this.#column.kind !== 'views') return null;
-    const at = (this.#column.at + row * VIEW_BYTES) >>> 2;
+    if (this.#views < 0) return null;
+    const at = this.#views + row * VIEW_WORDS;
     const start = this.#u32[at]!;
     if (start === 0) return null;
     const length = this.#u32[at + 1]!;
-    if (length > 24) return decodeCell(this.#batch.arena, start, length);
-    return this.#batch.text(this.#column, row);
+    const text = length <= ASCII_TEXT_BYTES_MAX ? asciiText(this.#u8, start, length) : null;
+    return text ?? decodeCell(this.#batch.arena, start, length);
   }
 
   /** Meta byte of a typed cell; META_NULL in a column of nulls that was text before. */
