@@ -6,6 +6,9 @@ import { REGION_PADDING_BYTES } from './heap.ts';
 /** Enough for the computed cells of a batch (256 KiB of input) grown fourfold. */
 export const ARENA_BYTES = 1_048_576;
 
+/** Up to here a loop over the letters of ASCII is faster than the call into the runtime. */
+const SHORT_TEXT_LENGTH_MAX = 32;
+
 export class Arena {
   readonly heap: Heap;
   /** First free address. Kernels are given it and give it back. */
@@ -69,9 +72,22 @@ export class Arena {
   write(text: string): number {
     const worstBytes = text.length * 3;
     if (this.freeBytes < worstBytes) this.enlarge(worstBytes);
+    if (text.length <= SHORT_TEXT_LENGTH_MAX && this.#writeAscii(text)) return text.length;
     const { written } = this.#encoder.encodeInto(text, this.heap.u8.subarray(this.next, this.next + worstBytes));
     this.next += written;
     return written;
+  }
+
+  #writeAscii(text: string): boolean {
+    const { u8 } = this.heap;
+    const { length } = text;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code >= 0x80) return false;
+      u8[this.next + index] = code;
+    }
+    this.next += length;
+    return true;
   }
 
   readonly #encoder = new TextEncoder();

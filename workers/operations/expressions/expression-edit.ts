@@ -5,7 +5,8 @@ import type { CheckedExpression } from '../../expression/resolution.ts';
 import { FORMS } from '../../kernel/expression-kernels.ts';
 import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
 import { ColumnBuilder } from '../cells/column-builder.ts';
-import { settleText } from '../cells/text-cells.ts';
+import { placeText } from '../cells/placed-text.ts';
+import { constantViews, settleText } from '../cells/text-cells.ts';
 import { CellFault, valueEdit } from '../cells/value-cells.ts';
 import type { OperatorContext } from '../operation.ts';
 import { RowExpression } from './row-expression.ts';
@@ -36,7 +37,9 @@ function kernelEdit(
   checked: CheckedExpression,
   expression: RowExpression,
 ): KernelEdit | null {
-  const column = textColumnOf(checked, checked.root);
+  const { root } = checked;
+  if (root.kind === 'literal' && typeof root.value === 'string') return constantEdit(context, root.value);
+  const column = textColumnOf(checked, root);
   if (column !== null) return copyEdit(context, column);
   const numbers = planNumbers(checked);
   if (numbers !== null) return numberEdit(context, numbers, expression);
@@ -57,6 +60,19 @@ function copyEdit(context: OperatorContext, name: string): KernelEdit {
     batch.heap.u8.copyWithin(at, views, views + batch.rows * VIEW_BYTES);
     settleText(context, work, inPlace ? batch.views(column) : 0, at, false);
     return { kind: 'views', at };
+  };
+}
+
+/** The same text in every row: one text that all views point to. */
+function constantEdit(context: OperatorContext, text: string): KernelEdit {
+  const placed = placeText(context.arena.heap, text);
+  return (work) => {
+    const { batch, count, inPlace, column } = work;
+    const before = inPlace ? batch.columns[column]! : null;
+    if (before?.kind === 'typed' || count < batch.live) return 'not_here';
+    const made = constantViews(context, batch.rows, placed);
+    if (made?.kind === 'views') settleText(context, work, inPlace ? batch.views(column) : 0, made.at, false);
+    return made;
   };
 }
 
