@@ -15,6 +15,7 @@ import type { RowWriter } from './output/writer.ts';
 import type { OperationReport, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
 import type { SpillFolder } from './spill/spill-folder.ts';
+import type { Tables } from './tables/table-cache.ts';
 import type { RunPlan } from './template/plan.ts';
 import type { Template } from './template/template.ts';
 
@@ -26,6 +27,7 @@ export interface PipelineParts {
   readonly arena: Arena;
   readonly budget: BudgetShare;
   readonly spill: SpillFolder;
+  readonly tables: Tables;
   readonly report: RunReport;
 }
 
@@ -69,6 +71,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       arena: parts.arena,
       budget: parts.budget,
       spill: parts.spill,
+      tables: parts.tables,
       report,
       errors: new StepErrors(errors, index, step.operation.name, step.operation.onError, report.errors),
       where:

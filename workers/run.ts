@@ -15,6 +15,8 @@ import type { RunOutcome, RunTask } from './messages.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
 import type { RunReport } from './report.ts';
 import { SpillFolder } from './spill/spill-folder.ts';
+import { RunTables } from './tables/run-tables.ts';
+import { TableCache } from './tables/table-cache.ts';
 import { planRun, type RunPlan } from './template/plan.ts';
 import type { Template } from './template/template.ts';
 
@@ -30,6 +32,8 @@ export interface RunJob {
   readonly budget: BudgetShare;
   /** The shared Int32 of LargeRowGate. */
   readonly largeRow: Int32Array;
+  /** The thread's reference tables; a Run without one reads its own. */
+  readonly tables?: TableCache;
   cancelled(): boolean;
   /** Called at each batch: tells the main thread that the thread is alive. */
   beat(): void;
@@ -61,6 +65,7 @@ class Run {
   readonly #spill: SpillFolder;
   readonly #gate: LargeRowGate;
   readonly #report: RunReport;
+  readonly #tables: RunTables;
   #reader: RowReader | null = null;
   #pipeline: Pipeline | null = null;
   /** What is wrong with a file whose syntax may still turn out to be broken. */
@@ -75,6 +80,7 @@ class Run {
     this.#spill = spill;
     this.#gate = gate;
     this.#report = emptyReport(job.task);
+    this.#tables = new RunTables(job.tables ?? new TableCache());
   }
 
   /**
@@ -84,6 +90,7 @@ class Run {
   async drive(): Promise<RunOutcome> {
     try {
       const reader = await this.#open();
+      await this.#openTables();
       const pipeline = this.#start(reader);
       await this.#readAll(reader, pipeline);
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
@@ -97,14 +104,11 @@ class Run {
   close(): void {
     this.#reader?.close();
     this.#pipeline?.close();
+    this.#tables.close();
   }
 
   async #open(): Promise<RowReader> {
     const { template, source, task } = this.#job;
-    const largeRow = {
-      acquire: () => this.#gate.acquire(() => this.#job.cancelled()),
-      release: () => this.#gate.release(),
-    };
     const reader = await openRows(source, {
       input: template.input,
       overrides: task.overrides,
@@ -112,7 +116,7 @@ class Run {
       inflatedBytesMax: task.limits.inflatedBytesMax,
       arena: this.#arena,
       kernel: this.#kernel,
-      largeRow,
+      largeRow: this.#largeRow(),
     });
     this.#reader = reader;
     const { type, encoding, delimiter, headerRow } = reader.head;
@@ -120,8 +124,26 @@ class Run {
     return reader;
   }
 
-  /** Null when the file lacks columns. */
+  #largeRow(): { acquire(): Promise<void>; release(): void } {
+    return { acquire: () => this.#gate.acquire(() => this.#job.cancelled()), release: () => this.#gate.release() };
+  }
+
+  async #openTables(): Promise<void> {
+    const { template, task, kernels, budget } = this.#job;
+    const breathe = () => this.#breathe();
+    const tools = { kernels, budget, spill: this.#spill, largeRow: this.#largeRow(), breathe };
+    try {
+      await this.#tables.open(template, task.tables, tools);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      this.#held = error.failure;
+    }
+    this.#report.tables = this.#tables.digests;
+  }
+
+  /** Null when a table or a column is missing. */
   #start(reader: RowReader): Pipeline | null {
+    if (this.#held !== null) return null;
     const plan = this.#plan(reader);
     if (plan === null) return null;
     this.#pipeline = buildPipeline({
@@ -132,6 +154,7 @@ class Run {
       arena: this.#arena,
       budget: this.#job.budget,
       spill: this.#spill,
+      tables: this.#tables.tables,
       report: this.#report,
     });
     return this.#pipeline;
@@ -139,7 +162,7 @@ class Run {
 
   #plan(reader: RowReader): RunPlan | null {
     try {
-      return planRun(this.#job.template, reader.head.headers);
+      return planRun(this.#job.template, reader.head.headers, { tables: this.#tables.columns });
     } catch (error) {
       if (!(error instanceof Failed) || error.failure.code !== 'TEMPLATE_COLUMNS_MISSING') throw error;
       this.#held = error.failure;
@@ -219,7 +242,6 @@ class Run {
 }
 
 function emptyReport(task: RunTask): RunReport {
-  const tables = Object.entries(task.tables).map(([name, table]) => [name, table.sha256]);
   return {
     template_sha256: task.template.sha256,
     rows_read: 0,
@@ -227,6 +249,6 @@ function emptyReport(task: RunTask): RunReport {
     input: { type: '', encoding: '', delimiter: null, header_row: null, errors: {} },
     operations: [],
     output: { formulas_guarded: 0 },
-    tables: Object.fromEntries(tables),
+    tables: {},
   };
 }

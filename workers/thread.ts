@@ -16,6 +16,7 @@ import {
 } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { runTemplate } from './run.ts';
+import { TableCache } from './tables/table-cache.ts';
 import { TemplateCache } from './template/template-cache.ts';
 
 /** Milliseconds between two beats of a thread that has nothing to do: below the silence that keeps new Runs away. */
@@ -30,6 +31,7 @@ export class Thread {
   readonly #largeRow: Int32Array;
   readonly #kernels: KernelPool;
   readonly #templates = new TemplateCache();
+  readonly #tables = new TableCache();
   readonly #sources = new Map<number, BytesSource | FileSource>();
   /** Runs over bytes in memory never wait, so one after the other is as fast as together, in one kernel's memory. */
   #lastInMemory: Promise<void> = Promise.resolve();
@@ -96,6 +98,7 @@ export class Thread {
         kernels: this.#kernels,
         budget: this.#budget,
         largeRow: this.#largeRow,
+        tables: this.#tables,
         cancelled: () => this.#isCancelled(task),
         beat: () => this.#beat(),
       });

@@ -1,6 +1,6 @@
 // Applies a Template to a text with the engine itself, in this thread, with batches of any size.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
@@ -20,8 +20,23 @@ export interface Applied {
   readonly outcome: RunOutcome;
 }
 
+/** Reference tables as files. */
+function writeTables(folder: string, tables: Readonly<Record<string, string>>): RunTask['tables'] {
+  const written = Object.entries(tables).map(([name, text]) => {
+    const path = join(folder, `${name}.csv`);
+    writeFileSync(path, text);
+    return [name, { path, sha256: createHash('sha256').update(text).digest('hex') }];
+  });
+  return Object.fromEntries(written);
+}
+
 /** @throws with the problems of a Template that is not sound */
-export async function applyTemplate(template: object, input: string, batchRowsMax = 4096): Promise<Applied> {
+export async function applyTemplate(
+  template: object,
+  input: string,
+  batchRowsMax = 4096,
+  tables: Readonly<Record<string, string>> = {},
+): Promise<Applied> {
   const source = JSON.stringify({ format: 1, ...template });
   const checked = checkTemplate(source, 'json');
   if ('problems' in checked) {
@@ -40,7 +55,7 @@ export async function applyTemplate(template: object, input: string, batchRowsMa
       limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
       output: { path, memoryBytesMax: 1_048_576 },
       spillDirectory: join(folder, 'spill'),
-      tables: {},
+      tables: writeTables(folder, tables),
       secretsDirectory: null,
       startedAt: '2026-01-31T12:00:00Z',
       reservationBytes: RUN_RESERVATION_BYTES,

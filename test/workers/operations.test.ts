@@ -30,7 +30,10 @@ for (const [name, definition] of operationTable) {
     for (const example of definition.examples) {
       t.equal(example.operation['op'], name);
       for (const way of WAYS) {
-        const { columns, rows, problems } = runOperation(definition, example.operation, example.input, way);
+        const { columns, rows, problems } = runOperation(definition, example.operation, example.input, {
+          ...way,
+          tables: example.tables ?? {},
+        });
         t.same(
           { problems, columns, rows },
           { problems: [], ...example.output },

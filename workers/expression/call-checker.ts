@@ -150,6 +150,7 @@ function checkLookup(scope: CheckScope, node: ExpressionNode, constants: Constan
     return;
   }
   scope.tables.add(table);
+  if (columns === null) return;
   for (const column of constants.length > 3 ? [constants[1], constants[3]] : [constants[2]]) {
     if (typeof column !== 'string' || columns.includes(column)) continue;
     const nearest = nearestName(column, columns);

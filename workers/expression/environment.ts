@@ -10,8 +10,8 @@ export interface ExpressionEnvironment {
   readonly columns: ReadonlyMap<string, ColumnType>;
   /** The type of `value` in operations on cells; absent elsewhere. */
   readonly value?: ColumnType;
-  /** Columns of the reference tables that the template declares. */
-  readonly tables?: ReadonlyMap<string, readonly string[]>;
+  /** Columns of the reference tables that the template declares; null where they are not known yet. */
+  readonly tables?: ReadonlyMap<string, readonly string[] | null>;
   /** Further variables, dotted names included (the conformance test's bindings). */
   readonly variables?: ReadonlyMap<string, Type>;
   /** `dynamic` leaves wrong types and unknown names to run time, as CEL does without its checker. Default: strict. */

@@ -13,6 +13,7 @@ import { fillEmpty } from './fill-empty.ts';
 import { filter } from './filter.ts';
 import { formatDate } from './format-date.ts';
 import { formatNumber } from './format-number.ts';
+import { join } from './join.ts';
 import { mapValues } from './map-values.ts';
 import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
@@ -62,6 +63,7 @@ const definitions: readonly OperationDefinition[] = [
   sort,
   top,
   aggregate,
+  join,
 ];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(

@@ -8,6 +8,7 @@ import type { Kernel } from '../kernel/kernel.ts';
 import type { CodeCounts, OperationReport, RowErrorCode } from '../report.ts';
 import type { ColumnType, Schema } from '../schema.ts';
 import type { SpillFolder } from '../spill/spill-folder.ts';
+import type { Tables } from '../tables/table-cache.ts';
 import type { Scope } from '../template/scope.ts';
 
 /** R row-local, O in order with constant state, K keyed state that spills, B needs all rows, E check at the end. */
@@ -24,6 +25,8 @@ export interface OperationExample {
     readonly types?: readonly ColumnType[];
     readonly rows: readonly (readonly (string | null)[])[];
   };
+  /** Reference tables as CSV, by the name that the operation uses. */
+  readonly tables?: Readonly<Record<string, string>>;
   readonly output: { readonly columns: readonly string[]; readonly rows: readonly (readonly (string | null)[])[] };
 }
 
@@ -42,6 +45,8 @@ export interface OperatorContext {
   readonly arena: Arena;
   readonly budget: BudgetShare;
   readonly spill: SpillFolder;
+  /** The reference tables that the Template declares, by its names for them. */
+  readonly tables: Tables;
   readonly report: OperationReport;
   readonly errors: RowErrors;
   /** The common parameter `where` of an operation on cells; null: it works on all rows. The frame of cells obeys it. */

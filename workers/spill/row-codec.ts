@@ -76,14 +76,14 @@ export class RowCodec {
   }
 
   /** Room to read rows into. */
-  target(rowsMax: number): RowTarget {
+  target(rowsMax: number, allocate = (bytes: number): number => this.#heap.allocate(bytes)): RowTarget {
     const heap = this.#heap;
     const columns = this.#types.map((type) => ({
-      at: heap.allocate(rowsMax * VIEW_BYTES),
-      meta: isTyped(type) ? heap.allocate(rowsMax) : 0,
-      bigAt: type === 'decimal' ? heap.allocate(rowsMax * VIEW_BYTES) : 0,
+      at: allocate(rowsMax * VIEW_BYTES),
+      meta: isTyped(type) ? allocate(rowsMax) : 0,
+      bigAt: type === 'decimal' ? allocate(rowsMax * VIEW_BYTES) : 0,
     }));
-    const description = heap.allocate(this.#width * DESCRIPTION_BYTES);
+    const description = allocate(this.#width * DESCRIPTION_BYTES);
     let at = description >>> 2;
     for (const [index, { at: address, meta, bigAt }] of columns.entries()) {
       heap.u32.set([isTyped(this.#types[index]!) ? KIND_TYPED : KIND_VIEWS, address, meta], at);
@@ -92,7 +92,7 @@ export class RowCodec {
       heap.u32.set([KIND_VIEWS, bigAt, 0], at);
       at += 3;
     }
-    return { description, columns, rowsMax, orders: heap.allocate(rowsMax * 8), sources: heap.allocate(rowsMax * 8) };
+    return { description, columns, rowsMax, orders: allocate(rowsMax * 8), sources: allocate(rowsMax * 8) };
   }
 
   /** Reads complete records of [from, end); text cells point into them. */

@@ -75,6 +75,14 @@ export class RowPartitions {
     return this.#files.filter((file) => file !== null);
   }
 
+  /** The file of each partition with its rows, null where there is none: for two sides that belong together. */
+  endAll(): ({ readonly file: SpillFile; readonly rows: number } | null)[] {
+    return this.#writers.map((writer, partition) => {
+      writer?.flush();
+      return writer === null ? null : { file: this.#files[partition]!, rows: writer.rows };
+    });
+  }
+
   #writer(partition: number): RowWriter {
     const known = this.#writers[partition];
     if (known !== null && known !== undefined) return known;

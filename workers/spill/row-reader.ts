@@ -3,7 +3,10 @@ import type { Arena } from '../arena.ts';
 import type { Batch } from '../batch.ts';
 import type { Heap } from '../heap.ts';
 import { type RowCodec, type RowTarget, targetBatch } from './row-codec.ts';
-import type { SpillFile } from './spill-file.ts';
+import type { SpillBytes } from './spill-file.ts';
+
+/** Records that were written. */
+export type RowBytes = Pick<SpillBytes, 'sizeBytes' | 'read'>;
 
 /** What a reader holds at once. */
 export interface ReaderRoom {
@@ -25,7 +28,7 @@ export class RowReader {
   readonly #selection: number;
   #buffer: number;
   #bufferBytes: number;
-  #file: SpillFile | null = null;
+  #file: RowBytes | null = null;
   /** Bytes of the file in the buffer or before it. */
   #position = 0;
   #from = 0;
@@ -44,7 +47,7 @@ export class RowReader {
     for (let row = 0; row < room.rowsMax; row++) u32[(this.#selection >>> 2) + row] = row;
   }
 
-  open(file: SpillFile): void {
+  open(file: RowBytes): void {
     this.#file = file;
     this.#position = 0;
     this.#from = this.#buffer;

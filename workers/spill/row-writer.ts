@@ -3,7 +3,7 @@
 import type { Batch } from '../batch.ts';
 import type { Heap } from '../heap.ts';
 import type { RowCodec } from './row-codec.ts';
-import type { SpillFile } from './spill-file.ts';
+import type { SpillBytes } from './spill-file.ts';
 
 /** Large enough that a write costs little more than its copy, small enough that 16 of them fit a reservation. */
 export const WRITE_BUFFER_BYTES = 65_536;
@@ -20,11 +20,11 @@ export class RowWriter {
   readonly #codec: RowCodec;
   readonly #start: number;
   readonly #limit: number;
-  #file: SpillFile;
+  #file: SpillBytes;
   #next: number;
   #rows = 0;
 
-  constructor(heap: Heap, codec: RowCodec, file: SpillFile, buffer: number = heap.allocate(WRITE_BUFFER_BYTES)) {
+  constructor(heap: Heap, codec: RowCodec, file: SpillBytes, buffer: number = heap.allocate(WRITE_BUFFER_BYTES)) {
     this.#heap = heap;
     this.#codec = codec;
     this.#file = file;
@@ -60,7 +60,7 @@ export class RowWriter {
   }
 
   /** Ends the file at hand and goes on with another. */
-  turnTo(file: SpillFile): void {
+  turnTo(file: SpillBytes): void {
     this.flush();
     this.#file = file;
     this.#rows = 0;

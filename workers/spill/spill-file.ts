@@ -5,7 +5,16 @@ import type { SpillFolder } from './spill-folder.ts';
 
 const DISK_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-export class SpillFile {
+/** Bytes that are written from front to back and then read. */
+export interface SpillBytes {
+  readonly sizeBytes: number;
+  append(bytes: Uint8Array): void;
+  /** Fills `target` from `position` on; gives the bytes read, fewer only at the end. */
+  read(target: Uint8Array, position: number): number;
+  drop(): void;
+}
+
+export class SpillFile implements SpillBytes {
   readonly #folder: SpillFolder;
   readonly #descriptor: number;
   #sizeBytes = 0;

@@ -156,8 +156,16 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
       `The flag column ${JSON.stringify(flagColumn)} is declared as a column.`,
     );
   }
+  const tables = new Map(Object.keys(sections.tables).map((name) => [name, null]));
   const scan = scanOperations(
-    { steps, fileColumns: [...new Set(declared)], flagColumn, outputColumns: sections.output.columns, patterns },
+    {
+      steps,
+      fileColumns: [...new Set(declared)],
+      flagColumn,
+      outputColumns: sections.output.columns,
+      patterns,
+      tables,
+    },
     report,
   );
   checkNesting(sections.output, scan.output, report);

@@ -57,6 +57,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
       flagColumn: template.flagColumn,
       outputColumns: template.output.columns,
       patterns: template.patterns,
+      tables: new Map(Object.keys(template.tables).map((name) => [name, null])),
     },
     () => {
       throw new Error('a checked Template has a problem');

@@ -51,6 +51,11 @@ export function fileColumns(
   return { columns, fields: places };
 }
 
+/** The names of all columns of a table from its headers: as they stand, equal ones told apart by a number. */
+export function headerNames(headers: readonly string[]): string[] {
+  return uniqueNames(headers, 'suffix').filter((name) => name !== null);
+}
+
 /** Blank headers become column_<n>; of equal ones the policy keeps one, or tells them apart by a number. */
 function uniqueNames(headers: readonly string[], policy: Template['input']['duplicateHeaders']): (string | null)[] {
   const last = new Map<string, number>();

@@ -6,6 +6,7 @@ import { checkCondition } from '../operations/expressions/check-expression.ts';
 import { operationTable } from '../operations/index.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
 import type { Schema } from '../schema.ts';
+import type { TableColumns } from '../tables/run-tables.ts';
 import { fileColumns } from './file-columns.ts';
 import { operationLabel, outputColumns } from './scan.ts';
 import type { OperationTable } from './schema.ts';
@@ -45,6 +46,12 @@ export interface RunPlan {
   };
 }
 
+export interface PlanSettings {
+  readonly table?: OperationTable;
+  /** Columns of the reference tables, by the Template's names for them. */
+  readonly tables?: TableColumns;
+}
+
 /** Tries at most: names that appear only after a rename by style or pattern are looked for in a second one. */
 const TRIES_MAX = 3;
 
@@ -55,11 +62,11 @@ const TRIES_MAX = 3;
 export function planRun(
   template: Template,
   headers: readonly string[],
-  table: OperationTable = operationTable,
+  { table = operationTable, tables = new Map() }: PlanSettings = {},
 ): RunPlan {
   const nullColumns: string[] = [];
   for (let left = TRIES_MAX; ; left--) {
-    const planner = new Planner(template, headers, nullColumns, table);
+    const planner = new Planner(template, headers, nullColumns, { table, tables });
     const plan = planner.plan();
     const { missing, optional } = planner.lacks();
     if (missing.length === 0 && optional.length === 0) return plan;
@@ -72,6 +79,9 @@ export function planRun(
   }
 }
 
+/** Problems of reference tables show only in a Run, and name nothing of the file. */
+const TABLE_CODES: ReadonlySet<string> = new Set(['EXPR_UNKNOWN_TABLE', 'UNKNOWN_TABLE_COLUMN']);
+
 class Planner {
   readonly #template: Template;
   readonly #table: OperationTable;
@@ -79,7 +89,12 @@ class Planner {
   readonly #fields: readonly (number | null)[];
   #label = '';
 
-  constructor(template: Template, headers: readonly string[], nullColumns: readonly string[], table: OperationTable) {
+  constructor(
+    template: Template,
+    headers: readonly string[],
+    nullColumns: readonly string[],
+    { table, tables }: Required<PlanSettings>,
+  ) {
     const { columns, fields } = fileColumns(template, headers, nullColumns);
     this.#template = template;
     this.#table = table;
@@ -89,7 +104,8 @@ class Planner {
       flagColumn: template.flagColumn,
       open: false,
       patterns: template.patterns,
-      problem: (_pointer, code) => this.#refuse(code),
+      tables,
+      problem: (_pointer, code, message) => this.#refuse(code, message),
     });
   }
 
@@ -134,7 +150,8 @@ class Planner {
   }
 
   /** The Template is sound, so this file's own columns are in its way. Their names may not be told. */
-  #refuse(code: string): never {
+  #refuse(code: string, problem: string): never {
+    if (TABLE_CODES.has(code)) throw new Failed('TEMPLATE_CHECK_FAILED', `${problem} (${this.#label})`);
     const reason = code === 'COLUMN_EXISTS' ? 'two would have the same name' : 'it cannot be applied to them';
     const message = `The columns of the file do not fit the Template at ${this.#label}: ${reason}.`;
     throw new Failed('TEMPLATE_COLUMNS_MISSING', message, []);

@@ -4,7 +4,7 @@ import type { OperationDefinition } from '../operations/operation.ts';
 import type { Column } from '../schema.ts';
 import type { ColumnPatterns } from './column-pattern.ts';
 import type { Report } from './operation-forms.ts';
-import type { ColumnSet } from './scope.ts';
+import type { ColumnSet, Scope } from './scope.ts';
 import type { IfMissing, TemplateOperation } from './template.ts';
 import { TemplateScope } from './template-scope.ts';
 
@@ -26,6 +26,8 @@ export interface ScanInput {
   readonly flagColumn: string | null;
   readonly outputColumns: ColumnSet | null;
   readonly patterns: ColumnPatterns;
+  /** Names of the reference tables. */
+  readonly tables: Scope['tables'];
 }
 
 export interface Scan {
@@ -67,6 +69,7 @@ function scanOnce(input: ScanInput, names: readonly string[], report: Report): S
     flagColumn: input.flagColumn,
     open: true,
     patterns: input.patterns,
+    tables: input.tables,
     problem: (pointer, code, message) => report(base + pointer, code, message),
   });
   const columns: (readonly Column[])[] = [];

@@ -14,6 +14,8 @@ export type ColumnSet =
 export interface Scope {
   /** The columns known at this step, in order. */
   readonly columns: readonly Column[];
+  /** Columns of the reference tables that the Template declares; null where nobody has looked into the table yet. */
+  readonly tables: ReadonlyMap<string, readonly string[] | null>;
   /** False when the file may bring more columns than are known (only while checking). */
   readonly closed: boolean;
   /**
@@ -37,6 +39,8 @@ export interface Scope {
   rename(names: ReadonlyMap<Column, string>, pointer: string): void;
   /** Columns that are not known yet change their names too (rename by pattern or style): later names are not the file's. */
   renameUnknown(): void;
+  /** Columns whose names are not known yet are added: later unknown names may be theirs. */
+  addUnknown(): void;
   /**
    * The columns from now on, in this order; closes the set (select, aggregate, pivot), unless the operation resolved a
    * pattern or "*", by which unknown columns may pass. With `rest`, others follow. The flag column stays, last.

@@ -22,6 +22,8 @@ export interface ScopeStart {
   readonly open: boolean;
   /** Those of the Template; fresh ones where there is none. */
   readonly patterns?: ColumnPatterns;
+  /** See Scope; none where there is none. */
+  readonly tables?: Scope['tables'];
   /** `pointer` is inside the operation at hand. */
   problem(pointer: string, code: string, message: string): void;
 }
@@ -31,6 +33,8 @@ export interface ScopeStep {
   readonly label: string;
   readonly ifMissing: IfMissing;
 }
+
+const NO_TABLES: Scope['tables'] = new Map();
 
 export class TemplateScope implements Scope {
   /** Names of the file's columns that operations read, with the strictest `if_missing` of them. */
@@ -158,6 +162,17 @@ export class TemplateScope implements Scope {
       this.#byName.set(column.name, column);
       this.#gone.delete(column.name);
     }
+  }
+
+  get tables(): Scope['tables'] {
+    return this.#start.tables ?? NO_TABLES;
+  }
+
+  /** As after a rename of them, nobody knows whether a name is the file's. */
+  addUnknown(): void {
+    this.#unknownRenamed = true;
+    this.#closed = !this.#start.open;
+    this.#gone.clear();
   }
 
   renameUnknown(): void {

@@ -14,7 +14,10 @@ import { rowCondition } from '../../../workers/operations/expressions/row-condit
 import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/operations/operation.ts';
 import { type CodeCounts, countCode, type OperationReport } from '../../../workers/report.ts';
 import type { ColumnType, Schema } from '../../../workers/schema.ts';
+import { RowCodec } from '../../../workers/spill/row-codec.ts';
+import { RowWriter } from '../../../workers/spill/row-writer.ts';
 import { SpillFolder } from '../../../workers/spill/spill-folder.ts';
+import { TableRows } from '../../../workers/tables/table-rows.ts';
 import { TemplateScope } from '../../../workers/template/template-scope.ts';
 import { dateText } from '../../../workers/values/calendar.ts';
 import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
@@ -37,6 +40,8 @@ export interface RunOptions {
   readonly onError?: RowErrorAction;
   /** Each row may come with dead rows around it, as behind a filter. */
   readonly sparse?: boolean;
+  /** Reference tables as simple CSV: no quotes. */
+  readonly tables?: Readonly<Record<string, string>>;
 }
 
 export interface RunResult {
@@ -81,6 +86,9 @@ export function runOperation(
     columns: input.columns.map((name) => ({ name, absent: false })),
     flagColumn: null,
     open: false,
+    tables: new Map(
+      Object.entries(options.tables ?? {}).map(([name, text]) => [name, text.split('\n')[0]!.split(',')]),
+    ),
     problem: (pointer, code, message) => problems.push(`${pointer} ${code} ${message}`),
   });
   scope.begin({ label: 'the operation', ifMissing: 'fail' });
@@ -131,6 +139,7 @@ function drive(
     layout: after.map(({ id }) => before.findIndex((column) => column.id === id)),
     next: (batch) => collect(batch, made, sources),
     ...around,
+    tables: new Map(Object.entries(options.tables ?? {}).map(([name, text]) => [name, tableOf(text)])),
     report,
     errors: {
       counts: report.errors,
@@ -166,6 +175,28 @@ function collect(batch: Batch, made: Cell[][], sources: number[]): void {
     made.push(batch.columns.map((column) => cellText(batch, column, row)));
     sources.push(batch.sourceRow(row));
   }
+}
+
+function tableOf(text: string): TableRows {
+  const [head, ...lines] = text.split('\n');
+  const columns = head!.split(',');
+  const table = new TableRows(columns, unlimitedShare(), () => {
+    throw new Error('an unlimited budget refuses nothing');
+  });
+  const rows = lines.map((line) => line.split(',').map((cell) => (cell === '' ? null : cell)));
+  const { heap, kernel, arena } = makeMemory();
+  const codec = new RowCodec(
+    heap,
+    kernel,
+    columns.map(() => 'text'),
+  );
+  const writer = new RowWriter(heap, codec, table);
+  const window = new Window(heap, windowBytes(rows, columns.length, rows.length));
+  const batch = buildBatch(arena, window, columns.length, rows, 1, false);
+  writer.write(batch, { rows: batch.selection, count: batch.live, orders: arena.take(batch.live * 8) });
+  writer.flush();
+  table.rows = rows.length;
+  return table;
 }
 
 /** A cell as a test writes it: typed ones in their canonical text. */

@@ -17,7 +17,8 @@ export function checkRowExpression(
   value?: ColumnType,
 ): CheckedExpression | null {
   const columns = new ScopeColumns(scope, pointer);
-  const environment: ExpressionEnvironment = value === undefined ? { columns } : { columns, value };
+  const { tables } = scope;
+  const environment: ExpressionEnvironment = value === undefined ? { columns, tables } : { columns, tables, value };
   const checked = checkExpression(source, environment);
   if ('expression' in checked) {
     for (const name of checked.expression.columns) scope.read(name, pointer);

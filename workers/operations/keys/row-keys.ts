@@ -7,22 +7,30 @@ import { type MatchLevel, matchSteps } from './match-level.ts';
 const NULL_KEY_FIRST_BYTE = 0xff;
 
 export class RowKeys {
-  readonly #context: OperatorContext;
+  readonly #context: Pick<OperatorContext, 'arena' | 'kernel'>;
   readonly #columns: readonly number[];
-  readonly #steps: readonly TextStep[];
+  /** For each column what is done to its texts before they are compared. */
+  readonly #steps: readonly (readonly TextStep[])[];
   readonly #addresses: number;
   readonly #nullsDistinct: boolean;
   #nullKeys = 0;
 
   /**
-   * @param columns indexes in the batch; texts are compared at the level, other types by their value
+   * @param columns indexes in the batch; texts are compared at the level (of all columns, or of each), other types by
+   * their value
    * @param nullsDistinct gives each row with a null in its key a key of its own
    */
-  constructor(context: OperatorContext, columns: readonly number[], level: MatchLevel, nullsDistinct = false) {
+  constructor(
+    context: Pick<OperatorContext, 'arena' | 'kernel'>,
+    columns: readonly number[],
+    level: MatchLevel | readonly MatchLevel[],
+    nullsDistinct = false,
+  ) {
     this.#context = context;
     this.#nullsDistinct = nullsDistinct;
     this.#columns = columns;
-    this.#steps = matchSteps(context.arena.heap, level);
+    const { heap } = context.arena;
+    this.#steps = columns.map((_, at) => matchSteps(heap, typeof level === 'string' ? level : level[at]!));
     this.#addresses = context.arena.heap.allocate(columns.length * 4);
   }
 
@@ -34,8 +42,8 @@ export class RowKeys {
   /** As `make`, of all live rows, and none of the keys null: one column is composed too. */
   makeFilled(batch: Batch): number {
     const views: number[] = [];
-    for (const index of this.#columns) {
-      const made = this.#columnViews(batch, batch.columns[index]!, batch.selection, batch.live);
+    for (const [at, index] of this.#columns.entries()) {
+      const made = this.#columnViews(batch, batch.columns[index]!, this.#steps[at]!, batch.selection, batch.live);
       if (made === 0) return 0;
       views.push(made);
     }
@@ -47,8 +55,8 @@ export class RowKeys {
   /** Address of the views of the keys of a row list, by physical row; 0 when the arena is full. */
   make(batch: Batch, rows: number, count: number): number {
     const views: number[] = [];
-    for (const index of this.#columns) {
-      const made = this.#columnViews(batch, batch.columns[index]!, rows, count);
+    for (const [at, index] of this.#columns.entries()) {
+      const made = this.#columnViews(batch, batch.columns[index]!, this.#steps[at]!, rows, count);
       if (made === 0) return 0;
       views.push(made);
     }
@@ -87,17 +95,17 @@ export class RowKeys {
     return keys;
   }
 
-  #columnViews(batch: Batch, column: ColumnData, rows: number, count: number): number {
+  #columnViews(batch: Batch, column: ColumnData, steps: readonly TextStep[], rows: number, count: number): number {
     if (column.kind === 'typed') return this.#typedViews(batch, column, rows, count);
     if (column.kind === 'raw') throw new Error('prepare makes views of key columns');
-    if (this.#steps.length === 0) return column.at;
+    if (steps.length === 0) return column.at;
     const { arena, kernel } = this.#context;
     const views = arena.tryTake(batch.rows * VIEW_BYTES);
     const list = arena.tryTake(chainScratchBytes(count));
     if (views === 0 || list === 0) return 0;
     arena.heap.u8.copyWithin(views, column.at, column.at + batch.rows * VIEW_BYTES);
     arena.heap.u8.copyWithin(list, rows, rows + count * 4);
-    return runTextChain(this.#steps, kernel, arena, { views, rows: list, count }) ? views : 0;
+    return runTextChain(steps, kernel, arena, { views, rows: list, count }) ? views : 0;
   }
 
   /** Typed values are their own bytes; decimals and doubles first take one form for equal values. */

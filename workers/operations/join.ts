@@ -1,0 +1,249 @@
+// The operation `join`: adds columns of a reference table, or keeps rows by whether the table has them.
+import { type Static, Type } from 'typebox';
+import type { Batch } from '../batch.ts';
+import type { Column } from '../schema.ts';
+import type { Scope } from '../template/scope.ts';
+import { suggestion } from '../template/suggestion.ts';
+import { arrange } from './arrange.ts';
+import { columnIndex } from './cells/cell-operator.ts';
+import { columnName } from './column-set.ts';
+import { type MatchLevel, matchParameter } from './keys/match-level.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
+import { tableColumns, tableName } from './tables/planned-table.ts';
+import { TableIndex } from './tables/table-index.ts';
+import { TableJoin } from './tables/table-join.ts';
+import { MANY, MISSING, TableProbe } from './tables/table-probe.ts';
+
+const pair = Type.Object(
+  {
+    left: columnName,
+    right: Type.String({ minLength: 1, description: "The table's column; the same name unless set." }),
+    match: matchParameter,
+  },
+  { additionalProperties: false },
+);
+
+const parameters = Type.Object({
+  table: tableName,
+  on: Type.Union([columnName, Type.Array(Type.Union([columnName, pair]), { minItems: 1, maxItems: 16 })], {
+    description:
+      'Columns that must be equal: a name that both have, or a list of names and `{left, right, match}`. Null equals ' +
+      'nothing. A column of values is compared with what the texts of the table mean (`1.50` is 1.5).',
+  }),
+  type: Type.Optional(
+    Type.Enum(['left', 'inner', 'anti', 'semi'], {
+      default: 'left',
+      description:
+        '`left`: all rows stay; `inner`: those that the table has; both add columns. `semi` and `anti` keep the rows ' +
+        'that the table has, or has not, and add nothing.',
+    }),
+  ),
+  columns: Type.Optional(
+    Type.Array(columnName, {
+      description:
+        "The table's columns to add; without it all but those of `on`. List them where later operations name them: the " +
+        'check knows the names from here.',
+    }),
+  ),
+  multiple: Type.Optional(
+    Type.Enum(['first', 'all', 'fail'], {
+      default: 'first',
+      description:
+        'When several rows of the table fit: `first` of them, `all` (one row each), `fail` (the error NOT_UNIQUE).',
+    }),
+  ),
+  on_missing: Type.Optional(
+    Type.Enum(['ignore', 'error'], {
+      default: 'ignore',
+      description: 'Rows that the table does not have: `error` is LOOKUP_MISS, of which `on_error` makes what it says.',
+    }),
+  ),
+  prefix: Type.Optional(Type.String({ minLength: 1, description: 'Put before the name of each new column.' })),
+});
+
+type Parameters = Static<typeof parameters>;
+
+interface PlannedKey {
+  readonly left: Column;
+  readonly right: string;
+  readonly match: MatchLevel;
+}
+
+interface Plan {
+  readonly table: string;
+  readonly keys: readonly PlannedKey[];
+  readonly type: 'left' | 'inner' | 'anti' | 'semi';
+  /** Columns of the table; empty as long as they are unknown. */
+  readonly columns: readonly string[];
+  readonly multiple: 'first' | 'all' | 'fail';
+  readonly missingIsError: boolean;
+}
+
+const COUNTRIES = 'code,name,zone\nDE,Germany,EU\nCH,Switzerland,\nDE,Deutschland,EU';
+
+export const join = defineOperation({
+  name: 'join',
+  summary: 'Adds columns of a reference table by a key, or keeps rows by whether the table has it; the order stays.',
+  parameters,
+  cells: false,
+  memory: 'K',
+  examples: [
+    {
+      title: 'Names from a table',
+      operation: {
+        op: 'join',
+        table: 'countries',
+        on: [{ left: 'country', right: 'code', match: 'case_insensitive' }],
+        columns: ['name'],
+        prefix: 'country_',
+      },
+      tables: { countries: COUNTRIES },
+      input: {
+        columns: ['id', 'country'],
+        rows: [
+          ['1', 'de'],
+          ['2', 'FR'],
+          ['3', null],
+          ['4', 'CH'],
+        ],
+      },
+      output: {
+        columns: ['id', 'country', 'country_name'],
+        rows: [
+          ['1', 'de', 'Germany'],
+          ['2', 'FR', null],
+          ['3', null, null],
+          ['4', 'CH', 'Switzerland'],
+        ],
+      },
+    },
+    {
+      title: 'One row for each that fits',
+      operation: { op: 'join', table: 'countries', on: 'code', type: 'inner', multiple: 'all' },
+      tables: { countries: COUNTRIES },
+      input: {
+        columns: ['code', 'n'],
+        rows: [
+          ['CH', '1'],
+          ['DE', '2'],
+          ['FR', '3'],
+        ],
+      },
+      output: {
+        columns: ['code', 'n', 'name', 'zone'],
+        rows: [
+          ['CH', '1', 'Switzerland', null],
+          ['DE', '2', 'Germany', 'EU'],
+          ['DE', '2', 'Deutschland', 'EU'],
+        ],
+      },
+    },
+    {
+      title: 'Rows that the table does not have',
+      operation: { op: 'join', table: 'known', on: [{ left: 'id', right: 'no' }], type: 'anti' },
+      tables: { known: 'no\n7\n08' },
+      input: { columns: ['id'], types: ['integer'], rows: [['7'], ['8'], ['9']] },
+      output: { columns: ['id'], rows: [['9']] },
+    },
+  ],
+  effect: plan,
+  start: (planned, context) => startJoin(planned, context),
+});
+
+function plan(given: Parameters, scope: Scope): Plan {
+  const { table, on, type = 'left', multiple = 'first', on_missing: onMissing = 'ignore' } = given;
+  const known = tableColumns(table, scope, '/table');
+  const keys = (typeof on === 'string' ? [on] : on).flatMap((entry, index): PlannedKey[] => {
+    const { left, right, match = 'exact' } = typeof entry === 'string' ? { left: entry, right: entry } : entry;
+    const pointer = typeof on === 'string' ? '/on' : `/on/${index}`;
+    const column = scope.read(left, typeof entry === 'string' ? pointer : `${pointer}/left`);
+    checkTableColumn(right, table, known, typeof entry === 'string' ? pointer : `${pointer}/right`, scope);
+    return column === null ? [] : [{ left: column, right, match }];
+  });
+  const adds = type === 'left' || type === 'inner';
+  if (!adds && (given.columns !== undefined || given.prefix !== undefined)) {
+    scope.problem('/type', 'UNUSED_PARAMETER', `"${type}" adds no columns: leave out columns and prefix.`);
+  }
+  const columns = adds ? addedColumns(given, keys, known, scope) : [];
+  return { table, keys, type, columns, multiple: adds ? multiple : 'first', missingIsError: onMissing === 'error' };
+}
+
+function addedColumns(
+  { table, columns, prefix = '' }: Parameters,
+  keys: readonly PlannedKey[],
+  known: readonly string[] | null,
+  scope: Scope,
+): readonly string[] {
+  if (columns === undefined && known === null) {
+    scope.addUnknown();
+    return [];
+  }
+  for (const [index, name] of (columns ?? []).entries()) {
+    checkTableColumn(name, table, known, `/columns/${index}`, scope);
+  }
+  const taken = new Set(keys.map(({ right }) => right));
+  const listed = columns === undefined ? null : new Set(columns);
+  // The order is the table's as soon as it is known.
+  const names = known === null ? [...listed!] : known.filter((name) => listed?.has(name) ?? !taken.has(name));
+  for (const name of names) scope.add(prefix + name, 'text', '/columns');
+  return names;
+}
+
+function checkTableColumn(
+  name: string,
+  table: string,
+  known: readonly string[] | null,
+  pointer: string,
+  scope: Scope,
+): void {
+  if (known === null || known.includes(name)) return;
+  const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(name)}.${suggestion(name, known)}`;
+  scope.problem(pointer, 'UNKNOWN_TABLE_COLUMN', message);
+}
+
+function startJoin(planned: Plan, context: OperatorContext) {
+  const table = context.tables.get(planned.table);
+  if (table === undefined) throw new Error('a planned table is not there');
+  const place = (name: string): number => table.columns.indexOf(name);
+  const keys = planned.keys.map(({ left, right, match }) => ({ column: place(right), type: left.type, match }));
+  const index = new TableIndex(context, table.columns.length, keys);
+  const columns = planned.keys.map(({ left }) => columnIndex(context.input, left));
+  const levels = planned.keys.map(({ match }) => match);
+  const probe = new TableProbe(context, { columns, levels }, planned.columns.map(place), planned.multiple);
+  const payload = planned.columns.length;
+  const settle = (batch: Batch): void => settleRows(planned, context, batch);
+  return new TableJoin(context, { table, index, probe, payload, settle });
+}
+
+/** Keeps and drops rows by how they went, reports those in trouble, and hands the rest on. */
+function settleRows({ type, columns, missingIsError, keys }: Plan, context: OperatorContext, batch: Batch): void {
+  const { arena, errors, layout, next, input } = context;
+  const outcome = batch.columns.at(-1)!;
+  if (outcome.kind !== 'typed') throw new Error('the outcome is the last column');
+  const made = batch.columns.slice(input.length, input.length + columns.length);
+  const rows = arrange(batch, layout, made);
+  const chosen = arena.take(batch.live * 4);
+  const name = keys.length === 1 ? keys[0]!.left.name : null;
+  let live = 0;
+  for (let position = 0; position < batch.live; position++) {
+    const row = batch.physicalRow(position);
+    const went = batch.heap.u8[outcome.meta + row]!;
+    let stays = type === 'left' || (went === MISSING) === (type === 'anti');
+    if (went === MANY) {
+      const action = errors.report(rows, row, name, 'NOT_UNIQUE');
+      if (action === 'blank') blankCells(batch, made, row);
+      stays &&= action !== 'drop_row';
+    } else if (went === MISSING && missingIsError) {
+      const action = errors.report(rows, row, name, 'LOOKUP_MISS');
+      stays &&= action !== 'drop_row';
+    }
+    if (stays) batch.heap.u32[(chosen >>> 2) + live++] = row;
+  }
+  if (live > 0) next(live === batch.live ? rows : rows.withSelection(chosen, live));
+}
+
+function blankCells({ heap }: Batch, columns: Batch['columns'], row: number): void {
+  for (const column of columns) {
+    if (column.kind === 'views') heap.u32.fill(0, (column.at >>> 2) + row * 2, (column.at >>> 2) + row * 2 + 2);
+  }
+}
