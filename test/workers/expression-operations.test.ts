@@ -1,11 +1,15 @@
 // Expressions at work in operations, through the whole engine: conditions, ends, errors in rows, and CEL's conformance
 // cases as cells of JSON.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js';
 import { type Test, test } from 'tap';
 import { MapValue, OptionalValue, TypeValue, Uint, type Value } from '../../workers/expression/value.ts';
 import { Duration, durationText, Timestamp, timestampText } from '../../workers/values/timestamp.ts';
 import { applyTemplate } from './apply-template.ts';
 import { type ConformanceCase, casesOf, RULES, valueOfJson } from './expression/conformance-case.ts';
+
+const CLI = new URL('../../src/cli.js', import.meta.url).pathname;
 
 const BATCH_ROWS = [1, 2, 3, 1000];
 
@@ -213,4 +217,67 @@ test('columns whose names are words of the language, of types, or not there yet'
   };
   const { text } = await outputs(t, { operations: [{ op: 'set', columns }] }, input);
   t.equal(text!.split('\n')[1], 'int,d,r,v,7,int,d,r,v,7,true');
+});
+
+test('results that do not fit into the arena at once', async (t) => {
+  const names = ['Ada', 'Björn', '"Q ""x"""', ''];
+  const rows = Array.from({ length: 3000 }, (_, index) => `${index},${names[index % 4]},${index % 7}`);
+  const columns = { wide: 'pad_left(name, 900, "·")', both: 'name + "/" + string(other)', other: 'other * 2' };
+  const operations = [
+    { op: 'cast', columns: { other: 'integer' } },
+    { op: 'set', columns, where: 'int(id) % 3 != 0 && name != "x"' },
+    { op: 'text', columns: ['both'], steps: ['upper'] },
+    { op: 'filter', where: 'size(wide) == 900 || wide == null' },
+    { op: 'set', columns: { wide: 'string(size(wide))' } },
+  ];
+  const input = `id,name,other\n${rows.join('\n')}\n`;
+  const { text, failure } = await outputs(t, { operations }, input);
+  t.equal(failure, null);
+  const lines = text!.trim().split('\n');
+  t.equal(lines.length, 3001);
+  t.strictSame(lines.slice(1, 6), [
+    '0,Ada,0,,',
+    '1,Björn,2,900,BJÖRN/1',
+    '2,"Q ""x""",4,900,"Q ""X""/2"',
+    '3,,3,,',
+    '4,Ada,8,900,ADA/4',
+  ]);
+});
+
+test('the same bytes in every zone and language', async (t) => {
+  const folder = t.testdir({
+    'template.json': JSON.stringify({
+      format: 1,
+      operations: [
+        {
+          op: 'set',
+          columns: {
+            upper: 'upper(name) + lower("I") + title("istanbul ırmak")',
+            day: 'date(timestamp(at))',
+            hour: 'timestamp(at).getHours()',
+            text: 'format_date(date(timestamp(at)), "dd. MMMM yyyy")',
+            next: 'add_months(date(timestamp(at)), 1)',
+            number: 'string(1234567.5) + string(1.50d)',
+            order: 'name < "ä"',
+          },
+        },
+        { op: 'filter', where: 'name >= "I" && timestamp(at) < timestamp("2026-03-29T02:30:00Z")' },
+      ],
+    }),
+    'in.csv': 'name,at\nistanbul,2026-03-29T01:30:00Z\nİ,2026-01-31T23:59:59.5+05:45\nÄ,2026-03-29T02:00:00Z\n',
+  });
+  const run = (zone: string, language: string) =>
+    execFileSync(process.execPath, [CLI, 'run', join(folder, 'template.json'), join(folder, 'in.csv')], {
+      env: { ...process.env, TZ: zone, LANG: language, LC_ALL: language },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+    });
+  const expected = run('UTC', 'C');
+  t.match(
+    expected,
+    /^istanbul,2026-03-29T01:30:00Z,ISTANBULiIstanbul Irmak,2026-03-29,1,29\. March 2026,2026-04-29,1234567.51.50,true$/m,
+  );
+  t.equal(expected.trim().split('\n').length, 4);
+  t.equal(run('Asia/Kathmandu', 'tr_TR.UTF-8'), expected);
+  t.equal(run('America/St_Johns', 'de_DE.UTF-8'), expected);
 });
