@@ -3,7 +3,7 @@
 import type { Batch } from './batch.ts';
 import { VIEW_BYTES } from './batch.ts';
 import type { Failure } from './failure.ts';
-import type { RowErrorAction, RowErrors } from './operations/operation.ts';
+import type { RowErrorAction, RowErrorRule, RowErrors } from './operations/operation.ts';
 import type { CodeCounts, RowErrorCode } from './report.ts';
 import { countCode } from './report.ts';
 import type { OnError, TemplateDefaults } from './template/template.ts';
@@ -15,6 +15,8 @@ interface FatalRow {
   readonly operation: string;
   readonly column: string | null;
   readonly code: RowErrorCode;
+  /** What the Template says of it. */
+  readonly message: string | null;
 }
 
 /** What one step has met so far. */
@@ -86,25 +88,35 @@ export class StepErrors implements RowErrors {
     this.counts = counts;
   }
 
-  report(batch: Batch, physicalRow: number, column: string | null, code: RowErrorCode): RowErrorAction {
+  report(
+    batch: Batch,
+    physicalRow: number,
+    column: string | null,
+    code: RowErrorCode,
+    rule: RowErrorRule = NO_RULE,
+  ): RowErrorAction {
     const sourceRow = batch.sourceRow(physicalRow);
     countCode(this.counts, code, sourceRow);
-    const isFatal = this.#onError === 'fail';
+    const onError = rule.onError ?? this.#onError;
     const operation = this.#operation;
-    this.#run.note(this.#step, isFatal ? { sourceRow, step: this.#step, operation, column, code } : null);
-    if (this.#onError === 'flag') {
-      appendFlag(batch, physicalRow, `${column ?? this.#operation}:${code}`);
+    const { message } = rule;
+    const fatal = onError === 'fail' ? { sourceRow, step: this.#step, operation, column, code, message } : null;
+    this.#run.note(this.#step, fatal);
+    if (onError === 'flag') {
+      appendFlag(batch, physicalRow, `${column ?? operation}:${code}`);
       return 'blank';
     }
-    return this.#onError === 'fail' ? 'drop_row' : this.#onError;
+    return onError === 'fail' ? 'drop_row' : onError;
   }
 }
 
-function rowFailure({ sourceRow, operation, column, code }: FatalRow): Failure {
+const NO_RULE: RowErrorRule = { onError: null, message: null };
+
+function rowFailure({ sourceRow, operation, column, code, message }: FatalRow): Failure {
   const place = column === null ? '' : `, column "${column}"`;
   return {
     code: 'TEMPLATE_ROW_ERROR',
-    message: `Operation "${operation}"${place}: ${code} in row ${sourceRow} of the data.`,
+    message: `Operation "${operation}"${place}: ${code} in row ${sourceRow} of the data.${message === null ? '' : ` ${message}`}`,
   };
 }
 

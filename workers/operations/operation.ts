@@ -10,6 +10,7 @@ import type { ColumnType, Schema } from '../schema.ts';
 import type { SpillFolder } from '../spill/spill-folder.ts';
 import type { Tables } from '../tables/table-cache.ts';
 import type { Scope } from '../template/scope.ts';
+import type { OnError } from '../template/template.ts';
 
 /** R row-local, O in order with constant state, K keyed state that spills, B needs all rows, E check at the end. */
 export type MemoryClass = 'R' | 'O' | 'K' | 'B' | 'E';
@@ -69,13 +70,27 @@ export type RowChoice = (
 /** What became of a row in trouble, by the operation's `on_error`. */
 export type RowErrorAction = 'drop_row' | 'blank' | 'keep';
 
+/** A rule of an operation that says itself what becomes of a row; null: as the operation does. */
+export interface RowErrorRule {
+  readonly onError: OnError | null;
+  /** The Template's own words, for the message of a Run that ends. */
+  readonly message: string | null;
+}
+
 /** The one way in which an operation reports a row in trouble. */
 export interface RowErrors {
   /**
    * Counts the error and says what to do with the row; with `flag` it has noted the code in the batch's flag column and
    * gives 'blank'. With `fail` the Run ends TEMPLATE_ROW_ERROR naming the lowest such row; the row then counts as dropped.
+   * `rule`: the part of the operation that found it.
    */
-  report(batch: Batch, physicalRow: number, column: string | null, code: RowErrorCode): RowErrorAction;
+  report(
+    batch: Batch,
+    physicalRow: number,
+    column: string | null,
+    code: RowErrorCode,
+    rule?: RowErrorRule,
+  ): RowErrorAction;
   readonly counts: CodeCounts;
 }
 
@@ -105,6 +120,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   /** True for operations on cells: `where` and `on_error` apply to them. */
   readonly cells: boolean;
   readonly memory: MemoryClass | ((parameters: Static<P>) => MemoryClass);
+  /** Whether its parameters ask for the flag column beside the common `on_error`. */
+  flags?(parameters: Static<P>): boolean;
   readonly examples: readonly OperationExample[];
   /**
    * Runs the operation over names and types alone. Called when a Template is checked (the set of columns may be open:

@@ -146,7 +146,9 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
   checkSections(sections, source, patterns, report);
   const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table);
   const running = steps.filter((step) => step !== null);
-  const flags = running.some(({ operation }) => operation.onError === 'flag');
+  const flags = running.some(
+    ({ operation, definition }) => operation.onError === 'flag' || definition.flags?.(operation.parameters) === true,
+  );
   const flagColumn = flags ? sections.defaults.flagColumn : null;
   const declared = sections.input.columns.map(({ name }) => name);
   if (flagColumn !== null && declared.includes(flagColumn)) {
