@@ -53,7 +53,11 @@ export class RowExpression {
   /** Comes before the first row of each batch, and again after anything that may allocate. */
   bind(batch: Batch): void {
     this.#batch = batch;
-    for (const reader of this.#readers) reader.bind(batch);
+    // Views that are made for one reader may move the memory under the others.
+    for (let bytes: Uint8Array | null = null; bytes !== batch.heap.u8; ) {
+      bytes = batch.heap.u8;
+      for (const reader of this.#readers) reader.bind(batch);
+    }
   }
 
   /** The cell for a physical row in the form of `type` (json: its text), null, or a CellFault. */
