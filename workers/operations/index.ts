@@ -31,6 +31,7 @@ import { splitColumn } from './split-column.ts';
 import { stopWhen } from './stop-when.ts';
 import { text } from './text.ts';
 import { top } from './top.ts';
+import { validate } from './validate.ts';
 
 /** In the order of the reference (templates.md, "Operations"). */
 const definitions: readonly OperationDefinition[] = [
@@ -64,6 +65,7 @@ const definitions: readonly OperationDefinition[] = [
   top,
   aggregate,
   join,
+  validate,
 ];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(

@@ -143,9 +143,10 @@ function drive(
     report,
     errors: {
       counts: report.errors,
-      report(batch, row, _column, code) {
+      report(batch, row, _column, code, rule) {
         countCode(report.errors, code, batch.sourceRow(row));
-        return options.onError ?? 'blank';
+        const onError = rule?.onError ?? options.onError ?? 'blank';
+        return onError === 'fail' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
       },
     },
     where: where === null ? null : rowCondition(where, before, { ...around, startedAt: STARTED_AT }),

@@ -1,0 +1,264 @@
+// Hands on every row, in order, with one column more: whether a row before it had the same key. When the budget refuses
+// more keys, rows are put off to files by the hash of their key, and come out in their order at the end of the input.
+// States: open (keys are added) → closed (keys are looked up, all rows put off) → finished.
+import { type Batch, type ColumnData, META_NULL } from '../../batch.ts';
+import { byOrder, mergeFiles } from '../../spill/ordered-merge.ts';
+import { RowCodec } from '../../spill/row-codec.ts';
+import { PARTITION_LEVELS, RowPartitions } from '../../spill/row-partitions.ts';
+import { BATCH_ROOM, RowReader } from '../../spill/row-reader.ts';
+import { RowWriter } from '../../spill/row-writer.ts';
+import { SpillFile } from '../../spill/spill-file.ts';
+import type { Operator, OperatorContext, RowChoice } from '../operation.ts';
+import { inSlices } from '../slices.ts';
+import { KEY_ABSENT, type KeyList, KeyTable } from './key-table.ts';
+import type { RowKeys } from './row-keys.ts';
+
+/** In the column that is made (boolean): the row is the first of its key, or has none. */
+export const MARK_FIRST = 0;
+/** A row before it had the same key. */
+export const MARK_AGAIN = 1;
+/** Not known yet; never seen outside. */
+const MARK_OPEN = META_NULL;
+
+/** What writes rows that are put off; made when they are needed. */
+interface Deferral {
+  readonly codec: RowCodec;
+  readonly partitions: RowPartitions;
+}
+
+/** Rows of a piece of a batch whose keys count, with their keys, and the marks of all its rows. */
+interface Piece extends KeyList {
+  /** Bytes by physical row. */
+  readonly meta: number;
+}
+
+export class MarkedRows implements Operator {
+  readonly #context: OperatorContext;
+  readonly #keys: RowKeys;
+  readonly #choose: RowChoice;
+  readonly #table: KeyTable;
+  readonly #types: readonly OperatorContext['input'][number]['type'][];
+  #deferral: Deferral | null = null;
+  /** Rows taken so far: the order of a row. */
+  #taken = 0;
+
+  /** @param choose the rows whose keys count; it may make views of columns */
+  constructor(context: OperatorContext, keys: RowKeys, choose: RowChoice) {
+    this.#context = context;
+    this.#keys = keys;
+    this.#choose = choose;
+    this.#table = new KeyTable(context.arena.heap, context.kernel);
+    this.#types = [...context.input.map(({ type }) => type), 'boolean'];
+  }
+
+  push(batch: Batch): void {
+    for (let rest: Batch | null = batch; rest !== null && rest.live > 0; ) rest = this.#pushSome(rest);
+  }
+
+  *finish(): Iterable<void> {
+    if (this.#deferral === null) return;
+    const { arena, kernel, spill, next } = this.#context;
+    const { codec, partitions } = this.#deferral;
+    const reader = new RowReader(arena, codec, BATCH_ROOM);
+    const settled: SpillFile[] = [];
+    const writer = new RowWriter(arena.heap, codec, new SpillFile(spill));
+    const waiting = partitions.end().map((file) => ({ file, level: 1 }));
+    for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+      const target = new SpillFile(spill);
+      writer.turnTo(target);
+      settled.push(target);
+      yield* this.#readPart(part.file, part.level, reader, writer, partitions);
+      const { level } = part;
+      waiting.push(...partitions.end().map((file) => ({ file, level: level + 1 })));
+    }
+    writer.flush();
+    yield* mergeFiles({ arena, kernel, spill, types: this.#types }, settled, byOrder(arena), next);
+  }
+
+  /** Gives the rows that are left when the table closed in the middle of the batch. */
+  #pushSome(batch: Batch): Batch | null {
+    let closedAt = -1;
+    this.#keys.prepare(batch);
+    this.#deferral?.codec.prepare(batch);
+    const columns = [...batch.columns];
+    const taken = this.#taken;
+    inSlices(batch, (from, to) => {
+      if (closedAt >= 0) return true;
+      const piece = this.#piece(batch, from, to);
+      const at = this.#context.arena.tryTake(batch.rows * 8);
+      if (piece === null || at === 0) return false;
+      const mark: ColumnData = { kind: 'typed', type: 'boolean', at, meta: piece.meta, big: null };
+      const marked = batch.withColumns([...columns, mark]);
+      if (this.#deferral === null) {
+        const reached = this.#addKeys(piece);
+        const end = reached === piece.count ? to : this.#positionOf(batch, from, piece, reached);
+        if (end < to) closedAt = end;
+        if (end > from) this.#context.next(marked.slice(from, end));
+      } else {
+        this.#markKnown(piece, 0);
+        this.#putOff(marked.slice(from, to), piece, taken + from);
+      }
+      // Views that the choice of rows made lie in the part of the arena that the next piece overwrites.
+      batch.columns = [...columns];
+      return true;
+    });
+    this.#taken = taken + (closedAt < 0 ? batch.live : closedAt);
+    if (closedAt < 0) return null;
+    this.#deferral ??= this.#makeDeferral();
+    return batch.slice(closedAt, batch.live);
+  }
+
+  /** The rows of [from, to) with keys that count; all are marked as first. Null when the arena is full. */
+  #piece(batch: Batch, from: number, to: number): Piece | null {
+    const { arena } = this.#context;
+    const rows = arena.tryTake((to - from) * 4);
+    const meta = arena.tryTake(batch.rows);
+    if (rows === 0 || meta === 0) return null;
+    arena.heap.u8.copyWithin(rows, batch.selection + from * 4, batch.selection + to * 4);
+    arena.heap.u8.fill(MARK_FIRST, meta, meta + batch.rows);
+    const count = this.#choose(batch, rows, to - from, () => undefined);
+    return this.#withKeys(batch, rows, count, meta);
+  }
+
+  #withKeys(batch: Batch, rows: number, count: number, meta: number): Piece | null {
+    const { arena } = this.#context;
+    const views = this.#keys.make(batch, rows, count);
+    const hashes = arena.tryTake(count * 8);
+    const ids = arena.tryTake(count * 4);
+    if (views === 0 || hashes === 0 || ids === 0) return null;
+    const piece = { views, rows, count, hashes, ids, meta };
+    this.#table.hash(piece);
+    return piece;
+  }
+
+  /** Adds keys as long as the table takes them, and marks the rows up to the position reached. */
+  #addKeys(piece: Piece): number {
+    let fresh = this.#table.count;
+    const reached = this.#table.insert(piece);
+    const { u8, u32 } = this.#context.arena.heap;
+    for (let i = 0; i < reached; i++) {
+      const isNew = u32[(piece.ids >>> 2) + i] === fresh;
+      if (isNew) fresh++;
+      u8[piece.meta + u32[(piece.rows >>> 2) + i]!] = isNew ? MARK_FIRST : MARK_AGAIN;
+    }
+    return reached;
+  }
+
+  /** Marks the rows from a position on whose keys are in the table; the others stay open. */
+  #markKnown(piece: Piece, from: number): void {
+    this.#table.find(piece, from);
+    const { u8, u32 } = this.#context.arena.heap;
+    for (let i = from; i < piece.count; i++) {
+      const isKnown = u32[(piece.ids >>> 2) + i] !== KEY_ABSENT;
+      u8[piece.meta + u32[(piece.rows >>> 2) + i]!] = isKnown ? MARK_AGAIN : MARK_OPEN;
+    }
+  }
+
+  /** Position in the batch of the row at an index of a piece that begins at `from`. */
+  #positionOf(batch: Batch, from: number, piece: Piece, index: number): number {
+    const row = batch.heap.u32[(piece.rows >>> 2) + index]!;
+    let position = from;
+    while (batch.physicalRow(position) !== row) position++;
+    return position;
+  }
+
+  /** Puts off all rows of a batch, open or not: what comes later may not overtake them. */
+  #putOff(batch: Batch, piece: Piece, order: number): void {
+    const { arena } = this.#context;
+    const orders = arena.take(batch.live * 8);
+    const hashes = arena.take(batch.live * 8);
+    const { u32, f64 } = arena.heap;
+    for (let position = 0, i = 0; position < batch.live; position++) {
+      const isCounted = i < piece.count && u32[(piece.rows >>> 2) + i] === batch.physicalRow(position);
+      // Rows that are settled belong nowhere; spread over the partitions they make none of them large.
+      u32[(hashes >>> 2) + position * 2 + 1] = isCounted ? u32[(piece.hashes >>> 2) + i * 2 + 1]! : order + position;
+      f64[(orders >>> 3) + position] = order + position;
+      if (isCounted) i++;
+    }
+    this.#deferral!.partitions.add(batch, { rows: batch.selection, count: batch.live, hashes, orders });
+  }
+
+  /** Marks the rows of a part and writes them; those whose keys the table cannot hold are parted again. */
+  *#readPart(
+    file: SpillFile,
+    level: number,
+    reader: RowReader,
+    writer: RowWriter,
+    partitions: RowPartitions,
+  ): Iterable<void> {
+    this.#table.clear();
+    this.#table.forced = level >= PARTITION_LEVELS;
+    partitions.begin(Math.min(level, PARTITION_LEVELS - 1));
+    let closed = false;
+    reader.open(file);
+    while (reader.advance() > 0) {
+      const batch = reader.batch();
+      this.#keys.prepare(batch);
+      inSlices(batch, (from, to) => {
+        const piece = this.#openRows(batch, from, to);
+        if (piece === null) return false;
+        const reached = closed ? 0 : this.#addKeys(piece);
+        closed ||= reached < piece.count;
+        if (closed) this.#markKnown(piece, reached);
+        this.#writeSettled(batch.slice(from, to), piece.meta, reader, writer);
+        if (closed) this.#partOpen(batch, piece, reached, reader, partitions);
+        return true;
+      });
+      yield;
+    }
+    file.drop();
+  }
+
+  #openRows(batch: Batch, from: number, to: number): Piece | null {
+    const { arena } = this.#context;
+    const mark = batch.columns[batch.columns.length - 1]!;
+    if (mark.kind !== 'typed') throw new Error('the marks are missing');
+    const rows = arena.tryTake((to - from) * 4);
+    if (rows === 0) return null;
+    const { u8, u32 } = arena.heap;
+    let count = 0;
+    for (let position = from; position < to; position++) {
+      const row = batch.physicalRow(position);
+      if (u8[mark.meta + row] === MARK_OPEN) u32[(rows >>> 2) + count++] = row;
+    }
+    return this.#withKeys(batch, rows, count, mark.meta);
+  }
+
+  #writeSettled(batch: Batch, meta: number, reader: RowReader, writer: RowWriter): void {
+    const { arena } = this.#context;
+    const rows = arena.take(batch.live * 4);
+    const orders = arena.take(batch.live * 8);
+    const { u8, u32, f64 } = arena.heap;
+    let count = 0;
+    for (let position = 0; position < batch.live; position++) {
+      const row = batch.physicalRow(position);
+      if (u8[meta + row] === MARK_OPEN) continue;
+      u32[(rows >>> 2) + count] = row;
+      f64[(orders >>> 3) + count++] = f64[(reader.orders >>> 3) + row]!;
+    }
+    if (count > 0) writer.write(batch, { rows, count, orders });
+  }
+
+  #partOpen(batch: Batch, piece: Piece, from: number, reader: RowReader, partitions: RowPartitions): void {
+    const { arena } = this.#context;
+    const rows = arena.take(piece.count * 4);
+    const hashes = arena.take(piece.count * 8);
+    const orders = arena.take(piece.count * 8);
+    const { u8, u32, f64 } = arena.heap;
+    let count = 0;
+    for (let i = from; i < piece.count; i++) {
+      const row = u32[(piece.rows >>> 2) + i]!;
+      if (u8[piece.meta + row] !== MARK_OPEN) continue;
+      u32[(rows >>> 2) + count] = row;
+      u32[(hashes >>> 2) + count * 2 + 1] = u32[(piece.hashes >>> 2) + i * 2 + 1]!;
+      f64[(orders >>> 3) + count++] = f64[(reader.orders >>> 3) + row]!;
+    }
+    if (count > 0) partitions.add(batch, { rows, count, hashes, orders });
+  }
+
+  #makeDeferral(): Deferral {
+    const { arena, kernel, spill } = this.#context;
+    const codec = new RowCodec(arena.heap, kernel, this.#types);
+    return { codec, partitions: new RowPartitions(arena, codec, spill) };
+  }
+}

@@ -1,0 +1,196 @@
+// Judges rows by rules. Every rule sees the row as it came in; what rules find is settled in their order, up to the one
+// that drops the row. Which rows repeat a key is known before (MarkedRows): it stands in columns behind the others.
+import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.ts';
+import type { RowErrorCode } from '../../report.ts';
+import { columnIndex, withoutRows } from '../cells/cell-operator.ts';
+import { CellReader } from '../cells/cell-values.ts';
+import { CellFault } from '../cells/value-cells.ts';
+import { RowExpression } from '../expressions/row-expression.ts';
+import { MARK_AGAIN } from '../keys/marked-rows.ts';
+import type { Operator, OperatorContext } from '../operation.ts';
+import type { PlannedRule } from './plan-rules.ts';
+
+/** One rule at work. */
+interface RunningRule {
+  readonly planned: PlannedRule;
+  /** Index of the column that is judged, or -1. */
+  readonly column: number;
+  bind(batch: Batch): void;
+  judge(row: number): RowErrorCode | null;
+  readonly where: RowExpression | null;
+}
+
+/** What became of the rows of a batch. */
+interface Outcome {
+  readonly dropped: Set<number>;
+  /** Rows to blank, by column. */
+  readonly blanks: Map<number, Set<number>>;
+}
+
+export class Validator implements Operator {
+  readonly #context: OperatorContext;
+  readonly #rules: readonly RunningRule[];
+
+  /** @param context its `input` is without the columns of marks; these are in the order of the rules that keep keys */
+  constructor(context: OperatorContext, rules: readonly PlannedRule[]) {
+    this.#context = context;
+    let marks = context.input.length;
+    this.#rules = rules.map((rule) => runningRule(rule, context, rule.test.kind === 'unique' ? marks++ : -1));
+  }
+
+  push(batch: Batch): void {
+    const { arena, input, next } = this.#context;
+    const mark = arena.next;
+    const outcome: Outcome = { dropped: new Set(), blanks: new Map() };
+    this.#bind(batch);
+    const rows = batch.withColumns(batch.columns.slice(0, input.length));
+    for (let position = 0; position < batch.live; position++) {
+      const { u8 } = arena.heap;
+      this.#judge(rows, batch.physicalRow(position), outcome);
+      if (u8 !== arena.heap.u8) this.#bind(batch);
+    }
+    const kept = outcome.dropped.size === 0 ? rows : withoutRows(rows, outcome.dropped);
+    if (kept.live > 0) next(kept.withColumns(this.#blanked(rows, outcome)));
+    arena.release(mark);
+  }
+
+  /** Views that are made for one rule may move the memory under the others. */
+  #bind(batch: Batch): void {
+    const { heap } = this.#context.arena;
+    for (let bytes: Uint8Array | null = null; bytes !== heap.u8; ) {
+      bytes = heap.u8;
+      for (const rule of this.#rules) rule.bind(batch);
+    }
+  }
+
+  #judge(batch: Batch, row: number, { dropped, blanks }: Outcome): void {
+    for (const { planned, column, where, judge } of this.#rules) {
+      const holds = where === null ? true : where.holds(row);
+      const code = holds === true ? judge(row) : holds instanceof CellFault ? holds.code : null;
+      if (code === null) continue;
+      const action = this.#context.errors.report(batch, row, planned.column?.name ?? null, code, planned.outcome);
+      if (action === 'drop_row') {
+        dropped.add(row);
+        return;
+      }
+      if (action !== 'blank' || column < 0 || holds !== true) continue;
+      const known = blanks.get(column);
+      if (known === undefined) blanks.set(column, new Set([row]));
+      else known.add(row);
+    }
+  }
+
+  #blanked(batch: Batch, { dropped, blanks }: Outcome): ColumnData[] {
+    const { report } = this.#context;
+    return batch.columns.map((column, index) => {
+      const rows = blanks.get(index);
+      if (rows === undefined) return column;
+      const { made, changed } = withNulls(batch, column, rows, dropped);
+      report.cells_changed += changed;
+      return made;
+    });
+  }
+}
+
+/** @param mark index of the rule's column of marks, or -1 */
+function runningRule(planned: PlannedRule, context: OperatorContext, mark: number): RunningRule {
+  const { column, test } = planned;
+  const index = column === null ? -1 : columnIndex(context.input, column);
+  const reader = column === null ? null : new CellReader(column.type, index);
+  const where = planned.where === null ? null : new RowExpression(planned.where, context.input, context);
+  const { bind, judge } = judgeOf(test, reader, context, mark);
+  return {
+    planned,
+    column: index,
+    where,
+    bind(batch) {
+      reader?.bind(batch);
+      where?.bind(batch);
+      bind(batch);
+    },
+    judge,
+  };
+}
+
+function judgeOf(
+  test: PlannedRule['test'],
+  reader: CellReader | null,
+  context: OperatorContext,
+  mark: number,
+): Pick<RunningRule, 'bind' | 'judge'> {
+  const bind = (): void => undefined;
+  switch (test.kind) {
+    case 'required':
+      return { bind, judge: (row) => (isEmpty(reader!.read(row)) ? 'REQUIRED_EMPTY' : null) };
+    case 'value': {
+      const judge = test.check.judge(context);
+      return {
+        bind,
+        judge(row) {
+          const value = reader!.read(row);
+          return isEmpty(value) ? null : judge(value);
+        },
+      };
+    }
+    case 'expression': {
+      const expression = new RowExpression(test.expression, context.input, context, reader ?? undefined);
+      return {
+        bind: (batch) => expression.bind(batch),
+        judge(row) {
+          if (reader !== null && isEmpty(reader.read(row))) return null;
+          const holds = expression.holds(row);
+          return holds instanceof CellFault ? holds.code : holds === false ? 'OUT_OF_RANGE' : null;
+        },
+      };
+    }
+    case 'unique':
+      return judgeOfMarks(mark);
+  }
+}
+
+function judgeOfMarks(index: number): Pick<RunningRule, 'bind' | 'judge'> {
+  let u8: Uint8Array;
+  let meta = 0;
+  return {
+    bind(batch) {
+      const column = batch.columns[index]!;
+      if (column.kind !== 'typed') throw new Error('the marks of a rule are missing');
+      u8 = batch.heap.u8;
+      meta = column.meta;
+    },
+    judge: (row) => (u8[meta + row] === MARK_AGAIN ? 'NOT_UNIQUE' : null),
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === '';
+}
+
+/** The column with nulls in some rows; `changed` counts those that had a value and are not dropped. */
+function withNulls(
+  { arena, rows: count, heap }: Batch,
+  column: ColumnData,
+  rows: ReadonlySet<number>,
+  dropped: ReadonlySet<number>,
+): { made: ColumnData; changed: number } {
+  if (column.kind === 'raw') throw new Error('a column that was judged has views');
+  let changed = 0;
+  if (column.kind === 'views') {
+    const at = arena.take(count * VIEW_BYTES);
+    const { u8, u32 } = heap;
+    u8.copyWithin(at, column.at, column.at + count * VIEW_BYTES);
+    for (const row of rows) {
+      if (u32[(at >>> 2) + row * 2] !== 0 && !dropped.has(row)) changed++;
+      u32.fill(0, (at >>> 2) + row * 2, (at >>> 2) + row * 2 + 2);
+    }
+    return { made: { kind: 'views', at }, changed };
+  }
+  const meta = arena.take(count);
+  const { u8 } = heap;
+  u8.copyWithin(meta, column.meta, column.meta + count);
+  for (const row of rows) {
+    if (u8[meta + row] !== META_NULL && !dropped.has(row)) changed++;
+    u8[meta + row] = META_NULL;
+  }
+  return { made: { ...column, meta }, changed };
+}
