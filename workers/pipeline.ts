@@ -74,10 +74,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       tables: parts.tables,
       report,
       errors: new StepErrors(errors, index, step.operation.name, step.operation.onError, report.errors),
-      where:
-        step.where === null
-          ? null
-          : rowCondition(step.where, step.input, { arena: parts.arena, kernel: parts.kernel, startedAt }),
+      where: step.where === null ? null : rowCondition(step.where, step.input, { ...parts, startedAt }),
       startedAt,
     });
     const link: Link = { operator, report, rowLocal: step.rowLocal, needsAllRows: step.needsAllRows, muted: false };

@@ -127,3 +127,30 @@ test('a join in a Template, with columns that are not listed', async (t) => {
   const failed = await applyTemplate(wrong, 'Id\n1\n', 4096, tables);
   t.match(failed.outcome.failure, { code: 'TEMPLATE_CHECK_FAILED', message: /no column "nr"/ });
 });
+
+test('lookup in expressions: by the first column, by any, with keys that are values', async (t) => {
+  const template = {
+    tables: { rates: { ref: 'rates' } },
+    operations: [
+      { op: 'filter', where: 'lookup("rates", c, "rate") != null' },
+      { op: 'cast', columns: { n: 'integer' } },
+      {
+        op: 'set',
+        columns: {
+          rate: 'lookup("rates", c, "rate")',
+          code: 'lookup("rates", "no", n, "code")',
+          none: 'coalesce(lookup("rates", "", "rate"), "no")',
+        },
+      },
+    ],
+  };
+  const tables = { rates: 'code,rate,no\nEUR,1.00,7\nCHF,0.95,8\nEUR,2,7\nUSD,,9\n' };
+  for (const size of [1, 4096]) {
+    const { text, outcome } = await applyTemplate(template, 'c,n\nCHF,7\nUSD,8\nEUR,9\nX,1\n', size, tables);
+    t.equal(outcome.failure, null);
+    t.equal(text, 'c,n,rate,code,none\nCHF,7,0.95,EUR,no\nEUR,9,1.00,USD,no\n');
+  }
+  const wrong = { ...template, operations: [{ op: 'set', columns: { x: 'lookup("rates", c, "rat")' } }] };
+  const { outcome } = await applyTemplate(wrong, 'c\nX\n', 4096, tables);
+  t.match(outcome.failure, { code: 'TEMPLATE_CHECK_FAILED', message: /no column "rat".*"rate"/ });
+});

@@ -161,7 +161,7 @@ function byClosures(
   bench: Bench,
   batch: Batch,
 ): { kept: number[]; failed: [number, string][] } {
-  const closures = new RowExpression(expression, SCHEMA, { startedAt: STARTED_AT });
+  const closures = new RowExpression(expression, SCHEMA, { ...bench, tables: new Map(), startedAt: STARTED_AT });
   closures.bind(batch);
   const all = Array.from({ length: batch.live }, (_, at) => batch.physicalRow(at));
   const results = all.map((row) => [row, closures.holds(row)] as const);
@@ -181,7 +181,7 @@ function sameConditions(t: Test, source: string, cells: readonly Row[]): void {
   const bench = newBench();
   const batch = batchOfRows(bench, cells);
   const expected = byClosures(expression, bench, batch);
-  const choose = rowCondition(expression, SCHEMA, { ...bench, startedAt: STARTED_AT });
+  const choose = rowCondition(expression, SCHEMA, { ...bench, tables: new Map(), startedAt: STARTED_AT });
   const list = bench.arena.take(batch.live * 4);
   bench.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
   const failed: [number, string][] = [];

@@ -3,13 +3,12 @@ import { type Static, Type } from 'typebox';
 import type { Batch } from '../batch.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { suggestion } from '../template/suggestion.ts';
 import { arrange } from './arrange.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnName } from './column-set.ts';
 import { type MatchLevel, matchParameter } from './keys/match-level.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { tableColumns, tableName } from './tables/planned-table.ts';
+import { checkTableColumn, tableColumns, tableName } from './tables/planned-table.ts';
 import { TableIndex } from './tables/table-index.ts';
 import { TableJoin } from './tables/table-join.ts';
 import { MANY, MISSING, TableProbe } from './tables/table-probe.ts';
@@ -187,18 +186,6 @@ function addedColumns(
   const names = known === null ? [...listed!] : known.filter((name) => listed?.has(name) ?? !taken.has(name));
   for (const name of names) scope.add(prefix + name, 'text', '/columns');
   return names;
-}
-
-function checkTableColumn(
-  name: string,
-  table: string,
-  known: readonly string[] | null,
-  pointer: string,
-  scope: Scope,
-): void {
-  if (known === null || known.includes(name)) return;
-  const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(name)}.${suggestion(name, known)}`;
-  scope.problem(pointer, 'UNKNOWN_TABLE_COLUMN', message);
 }
 
 function startJoin(planned: Plan, context: OperatorContext) {

@@ -1,6 +1,8 @@
 // The operation `map_values`: puts one text for another by a list.
 import { Type } from 'typebox';
+import type { Heap } from '../heap.ts';
 import type { Scope } from '../template/scope.ts';
+import { exactlyOne } from './base-parameters.ts';
 import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { type PlacedText, placeText } from './cells/placed-text.ts';
@@ -10,15 +12,26 @@ import { KEY_ABSENT, KeyTable } from './keys/key-table.ts';
 import { type MatchLevel, matchParameter, matchSteps, matchText } from './keys/match-level.ts';
 import { RowKeys } from './keys/row-keys.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
+import { checkTableColumn, tableColumns, tableName } from './tables/planned-table.ts';
+import { TableIndex } from './tables/table-index.ts';
 
 /** Entries of an inline map: longer lists belong into a reference table. */
 const MAP_ENTRIES_MAX = 10_000;
 
 type Default = 'keep' | 'blank' | 'error' | { readonly value: string };
 
+type MapSource = Readonly<Record<string, string | null>>;
+
+/** A table's column of texts to look for and that of the new ones. */
+interface TableSource {
+  readonly table: string;
+  readonly key: string;
+  readonly value: string;
+}
+
 interface Plan {
   readonly targets: readonly CellTarget[];
-  readonly map: Readonly<Record<string, string | null>>;
+  readonly source: { readonly map: MapSource } | TableSource;
   readonly match: MatchLevel;
   readonly otherwise: Default;
 }
@@ -26,25 +39,42 @@ interface Plan {
 export const mapValues = defineOperation({
   name: 'map_values',
   summary: 'Replaces whole cells by a list of texts; null stays null.',
-  parameters: Type.Object({
-    columns: columnSet,
-    map: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
-      minProperties: 1,
-      maxProperties: MAP_ENTRIES_MAX,
-      description: '`{text: new text}`; `null` blanks the cell.',
-    }),
-    match: matchParameter,
-    default: Type.Optional(
-      Type.Union(
-        [Type.Enum(['keep', 'blank', 'error']), Type.Object({ value: Type.String() }, { additionalProperties: false })],
-        {
-          default: 'keep',
-          description: 'For texts that are not listed: `keep`, `blank`, `error` (LOOKUP_MISS), or `{value: "other"}`.',
-        },
+  parameters: Type.Object(
+    {
+      columns: columnSet,
+      map: Type.Optional(
+        Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+          minProperties: 1,
+          maxProperties: MAP_ENTRIES_MAX,
+          description: '`{text: new text}`; `null` blanks the cell.',
+        }),
       ),
-    ),
-    into: intoParameter,
-  }),
+      table: Type.Optional(tableName),
+      key: Type.Optional(Type.String({ minLength: 1, description: "The table's column with the texts to look for." })),
+      value: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description: "The table's column with the new texts; an empty one blanks the cell.",
+        }),
+      ),
+      match: matchParameter,
+      default: Type.Optional(
+        Type.Union(
+          [
+            Type.Enum(['keep', 'blank', 'error']),
+            Type.Object({ value: Type.String() }, { additionalProperties: false }),
+          ],
+          {
+            default: 'keep',
+            description:
+              'For texts that are not listed: `keep`, `blank`, `error` (LOOKUP_MISS), or `{value: "other"}`.',
+          },
+        ),
+      ),
+      into: intoParameter,
+    },
+    exactlyOne(['map'], ['table', 'key', 'value']),
+  ),
   cells: true,
   memory: 'R',
   examples: [
@@ -79,25 +109,46 @@ export const mapValues = defineOperation({
         ],
       },
     },
+    {
+      title: 'Names from a reference table',
+      operation: {
+        op: 'map_values',
+        columns: 'country',
+        table: 'countries',
+        key: 'code',
+        value: 'name',
+        default: 'blank',
+      },
+      tables: { countries: 'code,name\nDE,Germany\nCH,Switzerland\nXX,' },
+      input: { columns: ['country'], rows: [['CH'], ['FR'], ['XX'], ['DE']] },
+      output: { columns: ['country'], rows: [['Switzerland'], [null], [null], ['Germany']] },
+    },
   ],
-  effect({ columns, map, match = 'exact', default: otherwise = 'keep', into }, scope: Scope): Plan {
-    return { targets: cellTargets(scope, { columns, into, takes: ['text'], makes: null }), map, match, otherwise };
+  effect({ columns, map, table, key, value, match = 'exact', default: otherwise = 'keep', into }, scope: Scope): Plan {
+    const targets = cellTargets(scope, { columns, into, takes: ['text'], makes: null });
+    if (map !== undefined) return { targets, source: { map }, match, otherwise };
+    const source = { table: table!, key: key!, value: value! };
+    const known = tableColumns(source.table, scope, '/table');
+    checkTableColumn(source.key, source.table, known, '/key', scope);
+    checkTableColumn(source.value, source.table, known, '/value', scope);
+    return { targets, source, match, otherwise };
   },
   start(plan, context) {
-    const values = placeMap(plan, context);
+    const values =
+      'map' in plan.source ? placeMap(plan.source.map, plan, context) : placeTable(plan.source, plan, context);
     const edits = plan.targets.map(({ source }) => mapEdit(context, plan, values, source!.id));
     return startCellOperator(context, plan.targets, edits);
   },
 });
 
-/** The map's keys in a table whose ids are indexes of `texts`; null where the cell is blanked. */
+/** Keys by id. `text`: what a key becomes, null where the cell is blanked. */
 interface PlacedMap {
-  readonly table: KeyTable;
-  readonly texts: readonly (PlacedText | null)[];
+  readonly table: Pick<KeyTable, 'hash' | 'find'>;
+  readonly text: (id: number) => PlacedText | null;
   readonly otherwise: PlacedText | null;
 }
 
-function placeMap({ map, match, otherwise }: Plan, { arena, kernel }: OperatorContext): PlacedMap {
+function placeMap(map: MapSource, { match, otherwise }: Plan, { arena, kernel }: OperatorContext): PlacedMap {
   const { heap } = arena;
   const steps = matchSteps(heap, match);
   const texts = new Map<string, PlacedText | null>();
@@ -119,8 +170,28 @@ function placeMap({ map, match, otherwise }: Plan, { arena, kernel }: OperatorCo
   const list = { views, rows, count: keys.length, hashes, ids };
   table.hash(list);
   table.insert(list);
-  const other = typeof otherwise === 'object' && otherwise.value !== '' ? placeText(heap, otherwise.value) : null;
-  return { table, texts: [...texts.values()], otherwise: other };
+  const made = [...texts.values()];
+  return { table, text: (id) => made[id]!, otherwise: placeDefault(heap, otherwise) };
+}
+
+/** The table is held in memory, whatever the budget says: see TableIndex. */
+function placeTable({ table: name, key, value }: TableSource, plan: Plan, context: OperatorContext): PlacedMap {
+  const { heap } = context.arena;
+  const rows = context.tables.get(name);
+  if (rows === undefined) throw new Error('a planned table is not there');
+  const keys = [{ column: rows.columns.indexOf(key), type: 'text' as const, match: plan.match }];
+  const index = new TableIndex(context, rows.columns.length, keys);
+  index.load(rows, true);
+  const values = rows.columns.indexOf(value);
+  const text = (id: number): PlacedText | null => {
+    const view = (index.views(values) >>> 2) + index.first(id) * 2;
+    return heap.u32[view] === 0 ? null : { at: heap.u32[view]!, bytes: heap.u32[view + 1]! };
+  };
+  return { table: index, text, otherwise: placeDefault(heap, plan.otherwise) };
+}
+
+function placeDefault(heap: Heap, otherwise: Default): PlacedText | null {
+  return typeof otherwise === 'object' && otherwise.value !== '' ? placeText(heap, otherwise.value) : null;
 }
 
 function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, id: number): CellEdit {
@@ -152,7 +223,7 @@ function putTexts(
   { arena }: OperatorContext,
   { rows, count, ids }: { readonly rows: number; readonly count: number; readonly ids: number },
   views: number,
-  { texts, otherwise }: PlacedMap,
+  { text: textOf, otherwise }: PlacedMap,
   policy: Default,
 ): number[] {
   const { u32 } = arena.heap;
@@ -164,7 +235,7 @@ function putTexts(
     const id = u32[(ids >>> 2) + i]!;
     if (id === KEY_ABSENT && policy === 'error') missed.push(row);
     if (id === KEY_ABSENT && (policy === 'keep' || policy === 'error')) continue;
-    const text = id === KEY_ABSENT ? otherwise : texts[id]!;
+    const text = id === KEY_ABSENT ? otherwise : textOf(id);
     u32[view] = text === null ? 0 : text.at;
     u32[view + 1] = text === null ? 0 : text.bytes;
   }

@@ -133,13 +133,14 @@ function drive(
     cells_changed: 0,
     errors: {},
   };
+  const tables = new Map(Object.entries(options.tables ?? {}).map(([name, text]) => [name, tableOf(text)]));
   const context: OperatorContext = {
     input: before,
     output: after,
     layout: after.map(({ id }) => before.findIndex((column) => column.id === id)),
     next: (batch) => collect(batch, made, sources),
     ...around,
-    tables: new Map(Object.entries(options.tables ?? {}).map(([name, text]) => [name, tableOf(text)])),
+    tables,
     report,
     errors: {
       counts: report.errors,
@@ -149,7 +150,7 @@ function drive(
         return onError === 'fail' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
       },
     },
-    where: where === null ? null : rowCondition(where, before, { ...around, startedAt: STARTED_AT }),
+    where: where === null ? null : rowCondition(where, before, { ...around, tables, startedAt: STARTED_AT }),
     startedAt: STARTED_AT,
   };
   const operator = definition.start(plan, context);

@@ -6,19 +6,15 @@ import { STATE_UNKNOWN } from '../../kernel/expression-kernels.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Schema } from '../../schema.ts';
 import { CellFault } from '../cells/value-cells.ts';
-import type { OperatorContext, RowChoice } from '../operation.ts';
-import { RowExpression } from './row-expression.ts';
+import type { RowChoice } from '../operation.ts';
+import { type ExpressionContext, RowExpression } from './row-expression.ts';
 import { VectorLane } from './vector-lane.ts';
 import { planStates, type StatePlan } from './vector-plan.ts';
 
 type Fail = (physicalRow: number, code: RowErrorCode) => void;
 
 /** The rows for which a checked condition is true; null is not true. */
-export function rowCondition(
-  condition: CheckedExpression,
-  columns: Schema,
-  context: Pick<OperatorContext, 'arena' | 'kernel' | 'startedAt'>,
-): RowChoice {
+export function rowCondition(condition: CheckedExpression, columns: Schema, context: ExpressionContext): RowChoice {
   const expression = new RowExpression(condition, columns, context);
   const plan = planStates(condition);
   if (plan === null) return (batch, rows, count, fail) => chooseByRow(expression, batch, rows, count, fail);

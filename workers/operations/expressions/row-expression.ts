@@ -12,6 +12,10 @@ import { parseTimestamp } from '../../values/timestamp.ts';
 import { CellReader } from '../cells/cell-values.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import type { OperatorContext } from '../operation.ts';
+import { type LookupContext, tableLookup } from '../tables/table-lookup.ts';
+
+/** What an expression needs around it. */
+export type ExpressionContext = LookupContext & Pick<OperatorContext, 'startedAt'>;
 
 /** One expression, compiled for the batches of one operator. */
 export class RowExpression {
@@ -24,12 +28,7 @@ export class RowExpression {
   #batch: Batch | null = null;
 
   /** @param columns the columns of the batches that it will see */
-  constructor(
-    expression: CheckedExpression,
-    columns: Schema,
-    context: Pick<OperatorContext, 'startedAt'>,
-    value?: CellReader,
-  ) {
+  constructor(expression: CheckedExpression, columns: Schema, context: ExpressionContext, value?: CellReader) {
     const readers = new Map<string, CellReader>();
     const startedAt = parseTimestamp(context.startedAt);
     this.#evaluate = compileExpression<number>(expression, {
@@ -41,6 +40,7 @@ export class RowExpression {
         return reader.read;
       },
       ...(value === undefined ? {} : { value: value.read }),
+      lookup: (table, keyColumn, valueColumn) => tableLookup(context, table, keyColumn, valueColumn),
       runRow: (row) => this.#batch!.sourceRow(row),
       ...(startedAt === null ? {} : { startedAt }),
     });

@@ -17,3 +17,16 @@ export function tableColumns(name: string, scope: Scope, pointer: string): reado
   scope.problem(pointer, 'UNKNOWN_TABLE', message);
   return null;
 }
+
+/** @param known the table's columns, null while they are unknown */
+export function checkTableColumn(
+  name: string,
+  table: string,
+  known: readonly string[] | null,
+  pointer: string,
+  scope: Scope,
+): void {
+  if (known === null || known.includes(name)) return;
+  const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(name)}.${suggestion(name, known)}`;
+  scope.problem(pointer, 'UNKNOWN_TABLE_COLUMN', message);
+}
