@@ -222,12 +222,12 @@ test('columns whose names are words of the language, of types, or not there yet'
 test('results that do not fit into the arena at once', async (t) => {
   const names = ['Ada', 'Björn', '"Q ""x"""', ''];
   const rows = Array.from({ length: 3000 }, (_, index) => `${index},${names[index % 4]},${index % 7}`);
-  const columns = { wide: 'pad_left(name, 900, "·")', both: 'name + "/" + string(other)', other: 'other * 2' };
+  const columns = { wide: 'pad_left(name, 3000, "·")', both: 'name + "/" + string(other)', other: 'other * 2' };
   const operations = [
     { op: 'cast', columns: { other: 'integer' } },
     { op: 'set', columns, where: 'int(id) % 3 != 0 && name != "x"' },
     { op: 'text', columns: ['both'], steps: ['upper'] },
-    { op: 'filter', where: 'size(wide) == 900 || wide == null' },
+    { op: 'filter', where: 'size(wide) == 3000 || wide == null' },
     { op: 'set', columns: { wide: 'string(size(wide))' } },
   ];
   const input = `id,name,other\n${rows.join('\n')}\n`;
@@ -237,10 +237,10 @@ test('results that do not fit into the arena at once', async (t) => {
   t.equal(lines.length, 3001);
   t.strictSame(lines.slice(1, 6), [
     '0,Ada,0,,',
-    '1,Björn,2,900,BJÖRN/1',
-    '2,"Q ""x""",4,900,"Q ""X""/2"',
+    '1,Björn,2,3000,BJÖRN/1',
+    '2,"Q ""x""",4,3000,"Q ""X""/2"',
     '3,,3,,',
-    '4,Ada,8,900,ADA/4',
+    '4,Ada,8,3000,ADA/4',
   ]);
 });
 
