@@ -8,6 +8,7 @@ import { copy } from './copy.ts';
 import { dedupe } from './dedupe.ts';
 import { drop } from './drop.ts';
 import { dropBlankRows } from './drop-blank-rows.ts';
+import { extract } from './extract.ts';
 import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
 import { filter } from './filter.ts';
@@ -15,6 +16,7 @@ import { formatDate } from './format-date.ts';
 import { formatNumber } from './format-number.ts';
 import { join } from './join.ts';
 import { mapValues } from './map-values.ts';
+import { mask } from './mask.ts';
 import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
 import { parseDate } from './parse-date.ts';
@@ -43,6 +45,7 @@ const definitions: readonly OperationDefinition[] = [
   set,
   mergeColumns,
   splitColumn,
+  extract,
   text,
   replace,
   mapValues,
@@ -66,6 +69,7 @@ const definitions: readonly OperationDefinition[] = [
   aggregate,
   join,
   validate,
+  mask,
 ];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(

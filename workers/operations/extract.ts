@@ -1,0 +1,125 @@
+// The operation `extract`: parts of a text that a pattern finds become columns.
+import { Type } from 'typebox';
+import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
+import type { Column } from '../schema.ts';
+import { pointerSegment } from '../template/pointer.ts';
+import type { Scope } from '../template/scope.ts';
+import { type CellTarget, columnIndex, startCellOperator } from './cells/cell-operator.ts';
+import { CellReader } from './cells/cell-values.ts';
+import { CellFault, valueEdit } from './cells/value-cells.ts';
+import { columnName } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+/** New columns that one operation may make. */
+const GROUPS_MAX = 100;
+
+interface Plan {
+  readonly source: Column;
+  readonly pattern: RegularExpression;
+  readonly targets: readonly CellTarget[];
+  /** For each target its group. */
+  readonly groups: readonly number[];
+  readonly missIsError: boolean;
+}
+
+export const extract = defineOperation({
+  name: 'extract',
+  summary: 'Puts the groups of the first match of a pattern into columns. A group that takes no part gives null.',
+  parameters: Type.Object({
+    column: columnName,
+    pattern: Type.String({
+      minLength: 1,
+      description: 'RE2 pattern, found anywhere in the text; `(?P<name>...)` or `(?<name>...)` names a group.',
+    }),
+    into: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+      minProperties: 1,
+      maxProperties: GROUPS_MAX,
+      description:
+        '`{group: column}`: the name or number of a group (`0` is the whole match) and the column for it, new or `column` ' +
+        'itself.',
+    }),
+    on_no_match: Type.Optional(
+      Type.Enum(['blank', 'error'], {
+        default: 'blank',
+        description: 'Texts in which the pattern is not found: `blank` gives nulls, `error` is NO_MATCH.',
+      }),
+    ),
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Named groups',
+      operation: {
+        op: 'extract',
+        column: 'text',
+        pattern: 'Invoice (?P<no>[0-9]+)(?: of (?P<day>[0-9-]+))?',
+        into: { no: 'invoice', day: 'date' },
+      },
+      input: { columns: ['text'], rows: [['Invoice 17 of 2026-01-31'], ['for Invoice 18'], ['none'], [null]] },
+      output: {
+        columns: ['text', 'invoice', 'date'],
+        rows: [
+          ['Invoice 17 of 2026-01-31', '17', '2026-01-31'],
+          ['for Invoice 18', '18', null],
+          ['none', null, null],
+          [null, null, null],
+        ],
+      },
+    },
+    {
+      title: 'Groups by number, in place',
+      operation: { op: 'extract', column: 'size', pattern: '([0-9]+) *(kg|g)', into: { 1: 'size', 2: 'unit' } },
+      input: { columns: ['size', 'x'], rows: [['ca. 12 kg', 'a']] },
+      output: { columns: ['size', 'x', 'unit'], rows: [['12', 'a', 'kg']] },
+    },
+  ],
+  effect(given, scope): Plan | null {
+    const source = scope.read(given.column, '/column');
+    const pattern = compileRegularExpression(given.pattern);
+    if ('problem' in pattern) scope.problem('/pattern', 'BAD_PATTERN', pattern.problem);
+    if (source === null || 'problem' in pattern) return null;
+    if (source.type !== 'text') {
+      const message = `The column is ${source.type} at this step; this operation takes text.`;
+      scope.problem('/column', 'WRONG_TYPE', message);
+      return null;
+    }
+    const groups = Object.keys(given.into).map((name) => groupOf(name, pattern, scope));
+    const targets = Object.entries(given.into).map(([group, name]) => ({
+      source: name === source.name ? source : null,
+      target: name === source.name ? source : scope.add(name, 'text', `/into/${pointerSegment(group)}`),
+    }));
+    return { source, pattern, targets, groups, missIsError: given.on_no_match === 'error' };
+  },
+  start(plan, context) {
+    if (plan === null) return { push: context.next };
+    const { source, pattern, targets, groups, missIsError } = plan;
+    const reader = new CellReader('text', columnIndex(context.input, source));
+    const edits = groups.map((group, index) => {
+      // One error for a row, however many columns it has none for.
+      const miss = missIsError && index === 0 ? new CellFault('NO_MATCH') : null;
+      return valueEdit(context, {
+        type: 'text',
+        bind: (batch) => reader.bind(batch),
+        compute(row) {
+          const text = reader.text(row);
+          if (text === null) return null;
+          const match = pattern.first(text);
+          return match === null ? miss : match.groups[group] || null;
+        },
+      });
+    });
+    return startCellOperator(context, targets, edits);
+  },
+});
+
+function groupOf(name: string, pattern: RegularExpression, scope: Scope): number {
+  const named = pattern.groupNames.get(name);
+  if (named !== undefined) return named;
+  const number = /^[0-9]{1,4}$/.test(name) ? Number(name) : -1;
+  if (number >= 0 && number <= pattern.groupCount) return number;
+  const known = [...pattern.groupNames.keys(), ...Array.from({ length: pattern.groupCount + 1 }, (_, index) => index)];
+  const message = `The pattern has no group ${JSON.stringify(name)}. It has ${known.join(', ')}.`;
+  scope.problem(`/into/${pointerSegment(name)}`, 'UNKNOWN_GROUP', message);
+  return 0;
+}

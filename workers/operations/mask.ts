@@ -1,0 +1,72 @@
+// The operation `mask`: hides the characters of texts but for a few at their ends.
+import { Type } from 'typebox';
+import { startCellOperator } from './cells/cell-operator.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { textEdit } from './cells/text-cells.ts';
+import { stringStep } from './cells/text-steps.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+/** Characters that are hidden at least: with fewer the visible ones would nearly tell the text. */
+const HIDDEN_MIN = 4;
+
+export const mask = defineOperation({
+  name: 'mask',
+  summary: 'Puts a sign in the place of each character but for a few at the ends. The length stays to be seen.',
+  parameters: Type.Object({
+    columns: columnSet,
+    keep_first: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: 'Characters that stay at the beginning.' }),
+    ),
+    keep_last: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1000,
+        default: 0,
+        description: 'Characters that stay at the end. A text with fewer than four to hide is hidden whole.',
+      }),
+    ),
+    char: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 2, default: '*', description: 'The sign: one character.' }),
+    ),
+    into: intoParameter,
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'The last four stay',
+      operation: { op: 'mask', columns: ['card'], keep_last: 4 },
+      input: { columns: ['card'], rows: [['4111111111111111'], ['12345678'], ['1234567'], [null], ['Müller😀']] },
+      output: { columns: ['card'], rows: [['************1111'], ['****5678'], ['*******'], [null], ['*******']] },
+    },
+    {
+      title: 'Both ends, another sign, a new column',
+      operation: { op: 'mask', columns: 'iban', keep_first: 2, keep_last: 3, char: '•', into: 'shown' },
+      input: { columns: ['iban'], rows: [['DE89370400440532013000']] },
+      output: { columns: ['iban', 'shown'], rows: [['DE89370400440532013000', 'DE•••••••••••••••••000']] },
+    },
+  ],
+  effect({ columns, keep_first = 0, keep_last = 0, char = '*', into }, scope) {
+    if ([...char].length !== 1) scope.problem('/char', 'BAD_VALUE', 'Write one character.');
+    const targets = cellTargets(scope, { columns, into, takes: ['text'], makes: null });
+    return { targets, first: keep_first, last: keep_last, char };
+  },
+  start({ targets, first, last, char }, context) {
+    const hide = (text: string): string => masked(text, first, last, char);
+    const edit = textEdit(context, [stringStep(context.arena.heap, 'any', hide)]);
+    return startCellOperator(
+      context,
+      targets,
+      targets.map(() => edit),
+    );
+  },
+});
+
+function masked(text: string, first: number, last: number, char: string): string {
+  const characters = [...text];
+  const hidden = characters.length - first - last;
+  if (hidden < HIDDEN_MIN) return char.repeat(characters.length);
+  const begin = characters.slice(0, first).join('');
+  return begin + char.repeat(hidden) + (last === 0 ? '' : characters.slice(-last).join(''));
+}
