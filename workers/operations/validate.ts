@@ -1,15 +1,10 @@
 // The operation `validate`: rules that rows must keep, and what becomes of rows that do not. The checks are in validate/.
 import { type Static, Type } from 'typebox';
-import { type Batch, META_NULL } from '../batch.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { rowCondition } from './expressions/row-condition.ts';
-import { MarkedRows } from './keys/marked-rows.ts';
-import { RowKeys } from './keys/row-keys.ts';
-import { defineOperation, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+import { defineOperation } from './operation.ts';
 import { checks } from './validate/checks.ts';
-import { type PlannedRule, planRules, specialChecks } from './validate/plan-rules.ts';
+import { planRules, specialChecks } from './validate/plan-rules.ts';
 import { ruleSchema } from './validate/rule.ts';
-import { Validator } from './validate/validator.ts';
+import { startValidation } from './validate/stages.ts';
 
 /** Rules of one operation: each costs time with every row. */
 const RULES_MAX = 500;
@@ -37,7 +32,7 @@ export const validate = defineOperation({
   cells: false,
   memory: ({ rules }: Parameters) => {
     const has = (...names: readonly string[]) => rules.some(({ check }) => names.includes(check));
-    return has('unique', 'unique_together') ? 'K' : has('increasing') ? 'O' : 'R';
+    return has('unique', 'unique_together', 'exists_in') ? 'K' : has('increasing') ? 'O' : 'R';
   },
   flags: ({ rules }: Parameters) => rules.some(({ on_error }) => on_error === 'flag'),
   examples: [
@@ -106,50 +101,3 @@ export const validate = defineOperation({
   effect: ({ rules }, scope) => planRules(rules, scope),
   start: startValidation,
 });
-
-/** One stage for each rule that keeps keys, which adds a column of marks, and one that judges and takes them off again. */
-function startValidation(rules: readonly PlannedRule[], context: OperatorContext): Operator {
-  const judge = new Validator(context, rules);
-  const keyed = rules.filter(({ test }) => test.kind === 'unique');
-  const stages: Operator[] = [judge];
-  for (let index = keyed.length - 1; index >= 0; index--) {
-    const behind = stages[0]!;
-    const marks = keyed.slice(0, index).map((_, mark) => ({ id: -1 - mark, name: '', type: 'boolean' as const }));
-    const input = [...context.input, ...marks];
-    stages.unshift(markingStage(keyed[index]!, { ...context, input, next: (batch) => behind.push(batch) }));
-  }
-  return {
-    push: (batch) => stages[0]!.push(batch),
-    *finish() {
-      for (const stage of stages) if (stage.finish !== undefined) yield* stage.finish();
-    },
-  };
-}
-
-function markingStage({ test, where }: PlannedRule, context: OperatorContext): Operator {
-  if (test.kind !== 'unique') throw new Error('only rules that keep keys have a stage');
-  const columns = test.columns.map((column) => columnIndex(context.input, column));
-  const condition = where === null ? null : rowCondition(where, context.input, context);
-  return new MarkedRows(context, new RowKeys(context, columns, test.match), (batch, rows, count, fail) => {
-    const filled = keepFilled(batch, columns, rows, count);
-    return condition === null ? filled : condition(batch, rows, filled, fail);
-  });
-}
-
-/** Keeps the rows of a list that have no null in the columns. */
-const keepFilled = (batch: Batch, columns: readonly number[], rows: number, count: number): ReturnType<RowChoice> => {
-  const { u8, u32 } = batch.heap;
-  const first = rows >>> 2;
-  let kept = 0;
-  for (let i = 0; i < count; i++) {
-    const row = u32[first + i]!;
-    const isFilled = columns.every((index) => {
-      const column = batch.columns[index]!;
-      if (column.kind === 'raw') throw new Error('key columns have views');
-      if (column.kind === 'typed') return u8[column.meta + row] !== META_NULL;
-      return u32[(column.at >>> 2) + row * 2] !== 0 && u32[(column.at >>> 2) + row * 2 + 1] !== 0;
-    });
-    if (isFilled) u32[first + kept++] = row;
-  }
-  return kept;
-};

@@ -2,9 +2,11 @@
 import type { CheckedExpression } from '../../expression/resolution.ts';
 import type { Column } from '../../schema.ts';
 import type { Scope } from '../../template/scope.ts';
+import { suggestion } from '../../template/suggestion.ts';
 import { checkCondition } from '../expressions/check-expression.ts';
 import type { MatchLevel } from '../keys/match-level.ts';
 import type { RowErrorRule } from '../operation.ts';
+import { tableColumns } from '../tables/planned-table.ts';
 import { checks } from './checks.ts';
 import { type PlannedCheck, type Rule, type RuleParameter, ruleParameters } from './rule.ts';
 
@@ -16,7 +18,13 @@ export type RuleTest =
   | { readonly kind: 'required' }
   | { readonly kind: 'value'; readonly check: PlannedCheck }
   | { readonly kind: 'expression'; readonly expression: CheckedExpression }
-  | { readonly kind: 'unique'; readonly columns: readonly Column[]; readonly match: MatchLevel };
+  | { readonly kind: 'unique'; readonly columns: readonly Column[]; readonly match: MatchLevel }
+  | { readonly kind: 'exists'; readonly table: string; readonly key: string; readonly match: MatchLevel };
+
+/** A rule whose verdict needs more than the row: it is found by a stage of its own and stands in a column of marks. */
+export function isStaged({ test }: PlannedRule): boolean {
+  return test.kind === 'unique' || test.kind === 'exists';
+}
 
 export interface PlannedRule {
   /** The cell that is judged and blanked; null for rules on whole rows, which have no cell to blank. */
@@ -55,14 +63,21 @@ export const specialChecks: ReadonlyMap<string, SpecialCheck> = new Map(
       needs: [['columns']],
       column: 'refused',
     },
+    exists_in: {
+      summary:
+        'a row of the reference table `table` has it in its column `key`, texts compared by `match`: LOOKUP_MISS',
+      takes: ['table', 'key', 'match'],
+      needs: [['table', 'key']],
+      column: 'needed',
+    },
   } satisfies Record<string, SpecialCheck>),
 );
 
 /** Rules with a mistake, or without their column (`if_missing: skip`), are left out. */
 export function planRules(rules: readonly Rule[], scope: Scope): PlannedRule[] {
   const planned = rules.flatMap((rule, index) => planRule(rule, scope, `/rules/${index}`) ?? []);
-  if (planned.filter(({ test }) => test.kind === 'unique').length > KEYED_RULES_MAX) {
-    const message = `At most ${KEYED_RULES_MAX} rules may be unique or unique_together. Write another validate.`;
+  if (planned.filter(isStaged).length > KEYED_RULES_MAX) {
+    const message = `At most ${KEYED_RULES_MAX} rules may be unique, unique_together or exists_in. Write another validate.`;
     scope.problem('/rules', 'TOO_MANY_RULES', message);
   }
   return planned;
@@ -140,7 +155,18 @@ function specialTest(rule: Rule, column: Column | null, scope: Scope, pointer: s
     const expression = checkCondition(scope, rule.expr!, `${pointer}/expr`, column?.type);
     return expression === null ? null : { kind: 'expression', expression };
   }
+  if (rule.check === 'exists_in') return existsTest(rule, scope, pointer);
   const columns = column === null ? scope.resolve(rule.columns!, `${pointer}/columns`) : [column];
   if (columns.length === 0) return null;
   return { kind: 'unique', columns, match: rule.match ?? 'exact' };
+}
+
+function existsTest(rule: Rule, scope: Scope, pointer: string): RuleTest {
+  const [table, key] = [rule.table!, rule.key!];
+  const known = tableColumns(table, scope, `${pointer}/table`);
+  if (known !== null && !known.includes(key)) {
+    const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(key)}.${suggestion(key, known)}`;
+    scope.problem(`${pointer}/key`, 'UNKNOWN_TABLE_COLUMN', message);
+  }
+  return { kind: 'exists', table, key, match: rule.match ?? 'exact' };
 }

@@ -21,6 +21,8 @@ export const ruleParameters = {
   pattern: Type.Optional(Type.String({ minLength: 1 })),
   expr: Type.Optional(Type.String({ minLength: 1 })),
   match: Type.Optional(Type.Enum(['exact', 'case_insensitive', 'normal', 'loose'])),
+  table: Type.Optional(Type.String({ minLength: 1 })),
+  key: Type.Optional(columnName),
   allow_equal: Type.Optional(Type.Boolean()),
   columns: Type.Optional(Type.Array(columnName, { minItems: 1, maxItems: 100 })),
 };

@@ -8,7 +8,8 @@ import { CellFault } from '../cells/value-cells.ts';
 import { RowExpression } from '../expressions/row-expression.ts';
 import { MARK_AGAIN } from '../keys/marked-rows.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
-import type { PlannedRule } from './plan-rules.ts';
+import { MISSING } from '../tables/table-probe.ts';
+import { isStaged, type PlannedRule } from './plan-rules.ts';
 
 /** One rule at work. */
 interface RunningRule {
@@ -35,7 +36,7 @@ export class Validator implements Operator {
   constructor(context: OperatorContext, rules: readonly PlannedRule[]) {
     this.#context = context;
     let marks = context.input.length;
-    this.#rules = rules.map((rule) => runningRule(rule, context, rule.test.kind === 'unique' ? marks++ : -1));
+    this.#rules = rules.map((rule) => runningRule(rule, context, isStaged(rule) ? marks++ : -1));
   }
 
   push(batch: Batch): void {
@@ -144,11 +145,19 @@ function judgeOf(
       };
     }
     case 'unique':
-      return judgeOfMarks(mark);
+      return judgeOfMarks(mark, MARK_AGAIN, 'NOT_UNIQUE', null);
+    case 'exists':
+      return judgeOfMarks(mark, MISSING, 'LOOKUP_MISS', reader);
   }
 }
 
-function judgeOfMarks(index: number): Pick<RunningRule, 'bind' | 'judge'> {
+/** @param reader null: the mark is enough; else it only counts where the cell is not empty */
+function judgeOfMarks(
+  index: number,
+  found: number,
+  code: RowErrorCode,
+  reader: CellReader | null,
+): Pick<RunningRule, 'bind' | 'judge'> {
   let u8: Uint8Array;
   let meta = 0;
   return {
@@ -158,7 +167,10 @@ function judgeOfMarks(index: number): Pick<RunningRule, 'bind' | 'judge'> {
       u8 = batch.heap.u8;
       meta = column.meta;
     },
-    judge: (row) => (u8[meta + row] === MARK_AGAIN ? 'NOT_UNIQUE' : null),
+    judge(row) {
+      if (u8[meta + row] !== found) return null;
+      return reader !== null && isEmpty(reader.read(row)) ? null : code;
+    },
   };
 }
 
