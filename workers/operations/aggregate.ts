@@ -41,6 +41,7 @@ export const aggregate = defineOperation({
   }),
   cells: false,
   memory: 'K',
+  handsOnAtEnd: () => true,
   examples: [
     {
       title: 'Turnover of each customer',

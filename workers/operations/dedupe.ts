@@ -34,6 +34,7 @@ export const dedupe = defineOperation({
   }),
   cells: false,
   memory: 'K',
+  handsOnAtEnd: ({ keep = 'first', count_into }) => keep !== 'first' || count_into !== undefined,
   examples: [
     {
       title: 'The last of each, counted',

@@ -120,6 +120,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   /** True for operations on cells: `where` and `on_error` apply to them. */
   readonly cells: boolean;
   readonly memory: MemoryClass | ((parameters: Static<P>) => MemoryClass);
+  /** For class K: true when it hands on nothing before it has seen the last row (B never does). */
+  readonly handsOnAtEnd?: (parameters: Static<P>) => boolean;
   /** Whether its parameters ask for the flag column beside the common `on_error`. */
   flags?(parameters: Static<P>): boolean;
   readonly examples: readonly OperationExample[];

@@ -143,7 +143,7 @@ class Planner {
     const output = snapshot(this.#scope);
     const { memory } = definition;
     const memoryClass = typeof memory === 'function' ? memory(operation.parameters) : memory;
-    const needsAllRows = memoryClass === 'B';
+    const needsAllRows = memoryClass === 'B' || definition.handsOnAtEnd?.(operation.parameters) === true;
     const rowLocal = memoryClass === 'R';
     const layout = layoutOf(input, output);
     return { operation, definition, plan, where, input, output, layout, needsAllRows, rowLocal };
