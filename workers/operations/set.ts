@@ -24,7 +24,8 @@ const parameters = Type.Object(
         minProperties: 1,
         description:
           '`{name: expression}`; a new name makes a new column. Each expression sees the row as it came in. A text is ' +
-          'quoted inside the expression: `status: \'"open"\'`.',
+          'quoted inside the expression: `status: \'"open"\'`. Lists and maps make a column of JSON, bytes base64, types ' +
+          'and durations text; NaN and the infinities, for which JSON has no numbers, are null there.',
       }),
     ),
     column: Type.Optional(Type.String({ minLength: 1, description: 'The one column to fill.' })),
