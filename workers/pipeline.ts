@@ -61,7 +61,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     };
     parts.report.operations.unshift(report);
     const behind = [...links];
-    const { startedAt } = parts.task;
+    const { startedAt, secretsDirectory } = parts.task;
     const operator = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
@@ -76,6 +76,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       errors: new StepErrors(errors, index, step.operation.name, step.operation.onError, report.errors),
       where: step.where === null ? null : rowCondition(step.where, step.input, { ...parts, startedAt }),
       startedAt,
+      secretsDirectory,
     });
     const link: Link = { operator, report, rowLocal: step.rowLocal, needsAllRows: step.needsAllRows, muted: false };
     links.unshift(link);

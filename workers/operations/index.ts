@@ -14,6 +14,7 @@ import { fillEmpty } from './fill-empty.ts';
 import { filter } from './filter.ts';
 import { formatDate } from './format-date.ts';
 import { formatNumber } from './format-number.ts';
+import { hash } from './hash.ts';
 import { join } from './join.ts';
 import { mapValues } from './map-values.ts';
 import { mask } from './mask.ts';
@@ -21,6 +22,7 @@ import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
 import { parseDate } from './parse-date.ts';
 import { parseNumber } from './parse-number.ts';
+import { redact } from './redact.ts';
 import { rename } from './rename.ts';
 import { reorder } from './reorder.ts';
 import { replace } from './replace.ts';
@@ -70,6 +72,8 @@ const definitions: readonly OperationDefinition[] = [
   join,
   validate,
   mask,
+  hash,
+  redact,
 ];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(

@@ -54,6 +54,8 @@ export interface OperatorContext {
   readonly where: RowChoice | null;
   /** RFC 3339 time at which the Run started (`run.started_at`). */
   readonly startedAt: string;
+  /** Folder with a file for each secret of the account, by its name; null = it has none. */
+  readonly secretsDirectory: string | null;
 }
 
 /**

@@ -30,6 +30,9 @@ export interface Table {
   readonly rows: Rows;
 }
 
+/** Holds the secret `demo`. */
+const SECRETS = 'test/fixtures/secrets';
+
 const STARTED_AT = '2026-01-31T12:00:00Z';
 
 export interface RunOptions {
@@ -152,6 +155,7 @@ function drive(
     },
     where: where === null ? null : rowCondition(where, before, { ...around, tables, startedAt: STARTED_AT }),
     startedAt: STARTED_AT,
+    secretsDirectory: SECRETS,
   };
   const operator = definition.start(plan, context);
   const size = options.batchRows ?? rows.length;

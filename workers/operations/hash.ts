@@ -1,0 +1,101 @@
+// The operation `hash`: puts a keyed digest in the place of values, so that equal ones stay equal and nobody without the
+// key can tell them.
+import { createHash, createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Type } from 'typebox';
+import { Failed } from '../failure.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { textOfValue } from './cells/text-of-value.ts';
+import { startValueOperator } from './cells/value-cells.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+/** A name of the catalog; nothing that could lead to another folder. */
+const SECRET_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+const ALL_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const;
+
+export const hash = defineOperation({
+  name: 'hash',
+  summary:
+    'Puts a digest in the place of values: equal texts give equal digests. Without the key nobody can find the value by ' +
+    'trying. Values are hashed as an output would show them.',
+  parameters: Type.Object({
+    columns: columnSet,
+    method: Type.Optional(
+      Type.Enum(['hmac_sha256', 'sha256_unkeyed'], {
+        default: 'hmac_sha256',
+        description: '`sha256_unkeyed` takes no key: whoever can guess a value can check the guess.',
+      }),
+    ),
+    key: Type.Optional(
+      Type.String({ minLength: 1, description: 'Name of a secret of the account, never the secret itself.' }),
+    ),
+    encoding: Type.Optional(
+      Type.Enum(['hex', 'base64', 'base64url'], { default: 'hex', description: 'How the digest is written.' }),
+    ),
+    length: Type.Optional(
+      Type.Integer({
+        minimum: 8,
+        maximum: 64,
+        description: 'Only the first so many characters; the fewer, the sooner two values meet.',
+      }),
+    ),
+    into: intoParameter,
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'With the secret "demo", which is `pepper`',
+      operation: { op: 'hash', columns: ['mail'], key: 'demo', length: 16 },
+      input: { columns: ['mail'], rows: [['ada@example.org'], [null]] },
+      output: { columns: ['mail'], rows: [['eddcbc0c0fa8cbf6'], [null]] },
+    },
+    {
+      title: 'Without a key',
+      operation: { op: 'hash', columns: 'id', method: 'sha256_unkeyed', encoding: 'base64url', into: 'digest' },
+      input: { columns: ['id'], types: ['integer'], rows: [['42']] },
+      output: { columns: ['id', 'digest'], rows: [['42', 'c0dctApWjo2ooEXO0RATfhWfiQrE2og7axfcZRs6gEk']] },
+    },
+  ],
+  effect({ columns, method = 'hmac_sha256', key = null, encoding = 'hex', length, into }, scope) {
+    if (method === 'hmac_sha256' && key === null) {
+      const message = 'hmac_sha256 needs a key. Write key: <name of a secret of the account>.';
+      scope.problem('', 'MISSING_PARAMETER', message);
+    }
+    if (method === 'sha256_unkeyed' && key !== null) {
+      scope.problem('/key', 'UNUSED_PARAMETER', 'sha256_unkeyed takes no key. Leave method out to use it.');
+    }
+    if (key !== null && !SECRET_NAME.test(key)) {
+      scope.problem('/key', 'BAD_VALUE', 'Write the name of a secret: letters, digits, "_" and "-", at most 64.');
+    }
+    const targets = cellTargets(scope, { columns, into, takes: ALL_TYPES, makes: 'text' });
+    return { targets, key, encoding, length };
+  },
+  start({ targets, key, encoding, length }, context) {
+    const secret = key === null ? null : readSecret(context.secretsDirectory, key);
+    const digest = (value: unknown): string => {
+      const hasher = secret === null ? createHash('sha256') : createHmac('sha256', secret);
+      return hasher.update(textOfValue(value), 'utf8').digest(encoding).slice(0, length);
+    };
+    return startValueOperator(context, targets, () => digest);
+  },
+});
+
+/** The bytes of a secret without the line's end. */
+function readSecret(directory: string | null, name: string): Buffer {
+  if (!SECRET_NAME.test(name)) throw new Error('the name of a secret was not checked');
+  let bytes: Buffer | null = null;
+  try {
+    bytes = directory === null ? null : readFileSync(join(directory, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  if (bytes === null) throw new Failed('TEMPLATE_CHECK_FAILED', `The account has no secret ${JSON.stringify(name)}.`);
+  let end = bytes.length;
+  while (end > 0 && (bytes[end - 1] === 10 || bytes[end - 1] === 13)) end--;
+  if (end === 0) throw new Failed('TEMPLATE_CHECK_FAILED', `The secret ${JSON.stringify(name)} is empty.`);
+  return bytes.subarray(0, end);
+}

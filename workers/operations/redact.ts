@@ -1,0 +1,84 @@
+// The operation `redact`: takes personal data out of texts.
+import { Type } from 'typebox';
+import { findPersonalData, type PersonalKind } from '../values/personal-data.ts';
+import { startCellOperator } from './cells/cell-operator.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { textEdit } from './cells/text-cells.ts';
+import { stringStep } from './cells/text-steps.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+/** In the order in which they are looked for: the surer ones first. */
+const KINDS: readonly PersonalKind[] = ['email', 'iban', 'card', 'phone'];
+
+export const redact = defineOperation({
+  name: 'redact',
+  summary:
+    'Takes e-mail addresses, IBANs, card and telephone numbers out of texts. It knows their usual shapes only: look at ' +
+    'the result before it goes to others.',
+  parameters: Type.Object({
+    columns: columnSet,
+    patterns: Type.Array(Type.Enum(['email', 'iban', 'card', 'phone']), {
+      minItems: 1,
+      uniqueItems: true,
+      description:
+        'What is taken out: `email`; `iban` and `card`, whose checksums must be right; `phone`, which must begin with `+` ' +
+        'or `0`.',
+    }),
+    replace: Type.Optional(
+      Type.String({ description: 'What stands there instead; without it the kind in brackets, such as `[email]`.' }),
+    ),
+    into: intoParameter,
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Notes without contacts',
+      operation: { op: 'redact', columns: ['note'], patterns: ['email', 'iban', 'card', 'phone'] },
+      input: {
+        columns: ['note'],
+        rows: [
+          ['Ask ada@example.org, or +49 30 123456.'],
+          ['Paid to DE89 3704 0044 0532 0130 00 on 01.02.2026'],
+          ['Card 4111-1111-1111-1111, order 1234567890123456'],
+          [null],
+        ],
+      },
+      output: {
+        columns: ['note'],
+        rows: [
+          ['Ask [email], or [phone].'],
+          ['Paid to [iban] on 01.02.2026'],
+          ['Card [card], order 1234567890123456'],
+          [null],
+        ],
+      },
+    },
+  ],
+  effect({ columns, patterns, replace = null, into }, scope) {
+    const kinds = KINDS.filter((kind) => patterns.includes(kind));
+    return { targets: cellTargets(scope, { columns, into, takes: ['text'], makes: null }), kinds, replace };
+  },
+  start({ targets, kinds, replace }, context) {
+    const steps = kinds.map((kind) =>
+      stringStep(context.arena.heap, 'any', (text) => redacted(text, kind, replace ?? `[${kind}]`)),
+    );
+    const edit = textEdit(context, steps);
+    return startCellOperator(
+      context,
+      targets,
+      targets.map(() => edit),
+    );
+  },
+});
+
+function redacted(text: string, kind: PersonalKind, replacement: string): string {
+  let made = '';
+  let from = 0;
+  for (const [start, end] of findPersonalData(kind, text)) {
+    made += text.slice(from, start) + replacement;
+    from = end;
+  }
+  return made + text.slice(from);
+}
