@@ -28,6 +28,7 @@ interface StepState {
 /** Row errors of one Run, over all its operations. */
 export class RunErrors {
   readonly #steps = new Map<number, StepState>();
+  #failedCheck: { readonly step: number; readonly message: string } | null = null;
 
   /** True once a row has ended the Run: what follows is only read for its syntax. */
   get fatal(): boolean {
@@ -41,6 +42,11 @@ export class RunErrors {
     state.count++;
     if (fatal !== null && (state.fatal === null || fatal.sourceRow < state.fatal.sourceRow)) state.fatal = fatal;
     this.#steps.set(step, state);
+  }
+
+  /** The first check of the earliest step counts. */
+  failCheck(step: number, message: string): void {
+    if (this.#failedCheck === null || step < this.#failedCheck.step) this.#failedCheck = { step, message };
   }
 
   /** What a step has met so far, for `restore`. */
@@ -59,6 +65,7 @@ export class RunErrors {
     const fatals = states.flatMap(({ fatal }) => fatal ?? []);
     const [first] = fatals.sort((a, b) => a.sourceRow - b.sourceRow || a.step - b.step);
     if (first !== undefined) return rowFailure(first);
+    if (this.#failedCheck !== null) return { code: 'TEMPLATE_CHECK_FAILED', message: this.#failedCheck.message };
     const count = states.reduce((sum, state) => sum + state.count, 0);
     const { maxErrors, maxErrorRatio } = defaults;
     const tooMany =
@@ -107,6 +114,10 @@ export class StepErrors implements RowErrors {
       return 'blank';
     }
     return onError === 'fail' ? 'drop_row' : onError;
+  }
+
+  failCheck(message: string): void {
+    this.#run.failCheck(this.#step, `Operation "${this.#operation}": ${message}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { aggregate } from './aggregate.ts';
 import { blankDown } from './blank-down.ts';
 import { blankIf } from './blank-if.ts';
 import { cast } from './cast.ts';
+import { checkTotals } from './check-totals.ts';
 import { copy } from './copy.ts';
 import { dedupe } from './dedupe.ts';
 import { drop } from './drop.ts';
@@ -71,6 +72,7 @@ const definitions: readonly OperationDefinition[] = [
   aggregate,
   join,
   validate,
+  checkTotals,
   mask,
   hash,
   redact,

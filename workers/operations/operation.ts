@@ -93,6 +93,8 @@ export interface RowErrors {
     code: RowErrorCode,
     rule?: RowErrorRule,
   ): RowErrorAction;
+  /** A check on all rows that did not hold: the Run ends TEMPLATE_CHECK_FAILED, unless a row ends it. */
+  failCheck(message: string): void;
   readonly counts: CodeCounts;
 }
 

@@ -55,6 +55,7 @@ export interface RunResult {
   readonly report: OperationReport;
   readonly problems: readonly string[];
   readonly errors: CodeCounts;
+  readonly failedChecks: readonly string[];
   /** Whether files were used. */
   readonly spilled: boolean;
 }
@@ -125,7 +126,7 @@ function drive(
   around: Around,
   rows: Rows,
   options: RunOptions,
-): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors'> {
+): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors' | 'failedChecks'> {
   const made: Cell[][] = [];
   const sources: number[] = [];
   const report: OperationReport = {
@@ -137,6 +138,7 @@ function drive(
     errors: {},
   };
   const tables = new Map(Object.entries(options.tables ?? {}).map(([name, text]) => [name, tableOf(text)]));
+  const failedChecks: string[] = [];
   const context: OperatorContext = {
     input: before,
     output: after,
@@ -147,6 +149,7 @@ function drive(
     report,
     errors: {
       counts: report.errors,
+      failCheck: (message) => void failedChecks.push(message),
       report(batch, row, _column, code, rule) {
         countCode(report.errors, code, batch.sourceRow(row));
         const onError = rule?.onError ?? options.onError ?? 'blank';
@@ -172,7 +175,7 @@ function drive(
   }
   around.arena.clear();
   if (operator.finish !== undefined) for (const _ of operator.finish()) around.arena.clear();
-  return { rows: made, sources, report, errors: report.errors };
+  return { rows: made, sources, report, errors: report.errors, failedChecks };
 }
 
 function collect(batch: Batch, made: Cell[][], sources: number[]): void {
