@@ -17,6 +17,7 @@ import { type Route, Router } from './http/router.ts';
 import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { OutputStore } from './outputs/output-store.ts';
+import { BytePacker } from './packed-bytes.ts';
 import { ThreadPool } from './pool.ts';
 import { apiRoutes, opsRoutes } from './routes/index.ts';
 import { Drain } from './runs/drain.ts';
@@ -81,7 +82,8 @@ async function openServer(
   undo: (() => Promise<void> | void)[],
 ): Promise<Server> {
   const budget = new MemoryBudget(config.memoryBudgetBytes, config.workers);
-  const outputs = new OutputStore(directory.outputs, budget);
+  const packer = new BytePacker();
+  const outputs = new OutputStore(directory.outputs, budget, packer);
   const runs = new MemoryRunStore(budget, (run) => {
     if (run.output !== null) outputs.remove(run.output).catch((fault) => log.fault('output_not_removed', fault));
   });
@@ -111,6 +113,7 @@ async function openServer(
     disk: new DiskFloor(directory.root, config.diskFloorBytes),
     drain: new Drain(),
     blocks: new WriteBlocks(budget),
+    packer,
     paths: {
       spoolFor: (upload) => join(directory.spool, `${upload}.upload`),
       spillFor: (task) => join(directory.spill, String(task)),

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import type { RunOutcomeOutput } from '../../workers/messages.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { ByteSource } from '../http/send-bytes.ts';
+import type { BytePacker, PackedBytes } from '../packed-bytes.ts';
 
 /** Up to this an output may stay in memory. */
 export const MEMORY_OUTPUT_BYTES_MAX = 64 * 1024;
@@ -15,8 +16,8 @@ export const MEMORY_OUTPUT_BYTES_MAX = 64 * 1024;
 /** Outputs in memory may hold one part in so many of the budget. */
 const BUDGET_SHARE = 4;
 
-/** What an output in memory weighs beyond its bytes: buffer and views. */
-const MEMORY_OUTPUT_OVERHEAD_BYTES = 256;
+/** What an output in memory weighs beyond its bytes: what tells where they are. */
+const MEMORY_OUTPUT_OVERHEAD_BYTES = 96;
 
 /** An output that can be downloaded. */
 export interface StoredOutput {
@@ -26,18 +27,22 @@ export interface StoredOutput {
   readonly mimeType: string;
   readonly ending: string;
   /** Exactly one of the two. */
-  readonly bytes: Uint8Array | null;
+  readonly bytes: PackedBytes | null;
   readonly path: string | null;
 }
 
 export class OutputStore {
   #directory: string;
   #budget: MemoryBudget;
+  #packer: BytePacker;
+  /** Each message of a thread brings strings of its own: a few are enough for all outputs. */
+  #words = new Map<string, string>();
 
   /** @param directory exists and is this process's own */
-  constructor(directory: string, budget: MemoryBudget) {
+  constructor(directory: string, budget: MemoryBudget, packer: BytePacker) {
     this.#directory = directory;
     this.#budget = budget;
+    this.#packer = packer;
   }
 
   /** Where a task may leave its output. */
@@ -48,14 +53,22 @@ export class OutputStore {
 
   /** Takes over what a task left in its place. */
   async keep(output: RunOutcomeOutput, path: string): Promise<StoredOutput> {
-    const { sizeBytes, sha256, mimeType, ending } = output;
+    const { sizeBytes, sha256 } = output;
     let { bytes } = output;
     if (bytes !== null && (bytes.length > MEMORY_OUTPUT_BYTES_MAX || !this.#memoryIsFree())) {
       await writeFile(path, bytes, { mode: 0o600 });
       bytes = null;
     }
-    if (bytes !== null) this.#budget.charge(weight(bytes), 'outputs');
-    return { sizeBytes, sha256, mimeType, ending, bytes, path: bytes === null ? path : null };
+    const packed = bytes === null ? null : this.#packer.pack(bytes);
+    if (packed !== null) this.#budget.charge(weight(packed), 'outputs');
+    return {
+      sizeBytes,
+      sha256,
+      mimeType: this.#word(output.mimeType),
+      ending: this.#word(output.ending),
+      bytes: packed,
+      path: packed === null ? path : null,
+    };
   }
 
   /** Removes what a task left in its place, if anything. */
@@ -72,7 +85,7 @@ export class OutputStore {
   /** Opens a stretch of the output, from `start` on. Rejects with ENOENT when it has been removed. */
   async read({ bytes, path }: StoredOutput, start: number): Promise<ByteSource> {
     if (bytes !== null) {
-      return { read: async (at, length) => bytes.subarray(start + at, start + at + length), close: () => {} };
+      return { read: async (at, length) => bytes.slice(start + at, start + at + length), close: () => {} };
     }
     const file = await open(path as string, 'r');
     return {
@@ -90,10 +103,16 @@ export class OutputStore {
   async sha256(output: StoredOutput): Promise<string> {
     if (output.sha256 !== null) return output.sha256;
     const hash = createHash('sha256');
-    if (output.bytes !== null) hash.update(output.bytes);
+    if (output.bytes !== null) hash.update(output.bytes.slice());
     else await pipeline(createReadStream(output.path as string), hash);
     output.sha256 = hash.digest('hex');
     return output.sha256;
+  }
+
+  #word(word: string): string {
+    const known = this.#words.get(word);
+    if (known === undefined) this.#words.set(word, word);
+    return known ?? word;
   }
 
   #memoryIsFree(): boolean {
@@ -101,6 +120,6 @@ export class OutputStore {
   }
 }
 
-function weight(bytes: Uint8Array): number {
+function weight(bytes: PackedBytes): number {
   return bytes.length + MEMORY_OUTPUT_OVERHEAD_BYTES;
 }

@@ -4,6 +4,7 @@ import type { ByteSource } from '../http/send-bytes.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import type { NodeState } from '../runs/node-state.ts';
+import { outputNameOf } from '../runs/run.ts';
 import { type Gate, grantAccess } from './access.ts';
 import { type ByteRange, contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from './conditions.ts';
 import { findRun, runNotFound } from './runs.ts';
@@ -17,7 +18,7 @@ export async function getRunOutput(gate: Gate, node: NodeState, exchange: Exchan
     exchange.refuse({ ...runNotFound(), headers: run.status === 'running' ? [retryAfter(run)] : [] });
     return;
   }
-  const { output, outputName } = run;
+  const { output } = run;
   // An output never changes: its Run's id names these bytes and no others.
   const entityTag = `"${run.id}"`;
   const headers: HeaderPair[] = [['ETag', entityTag]];
@@ -41,7 +42,7 @@ export async function getRunOutput(gate: Gate, node: NodeState, exchange: Exchan
     return;
   }
   headers.push(['Content-Type', 'application/octet-stream'], ['Accept-Ranges', 'bytes']);
-  headers.push(['Content-Disposition', contentDisposition(outputName ?? run.id)]);
+  headers.push(['Content-Disposition', contentDisposition(outputNameOf(run) ?? run.id)]);
   if (wantsSha256(exchange.headerValues('want-repr-digest'))) headers.push(await reprDigest(node, output, source));
   if (range !== null) headers.push(['Content-Range', `bytes ${range.start}-${range.end}/${output.sizeBytes}`]);
   exchange.bytes(range === null ? 200 : 206, headers, length, source);

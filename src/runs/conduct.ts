@@ -164,7 +164,7 @@ async function finish(
   outcome: RunOutcome | null,
   charged: boolean,
 ): Promise<RunOver> {
-  finishRun(live.run, result, node.baseUrl());
+  finishRun(live.run, result, node.baseUrl(), node.packer);
   await node.runs.finished(live.run);
   node.onRunEnded(live.run, {
     requestId,

@@ -4,6 +4,7 @@ import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { QuotaLedger } from '../admission/quota-ledger.ts';
 import type { RunSlots } from '../admission/run-slots.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
+import type { BytePacker } from '../packed-bytes.ts';
 import type { ThreadPool } from '../pool.ts';
 import type { WriteBlocks } from '../spool/write-blocks.ts';
 import type { Drain } from './drain.ts';
@@ -22,6 +23,7 @@ export interface NodeState {
   readonly disk: DiskFloor;
   readonly drain: Drain;
   readonly blocks: WriteBlocks;
+  readonly packer: BytePacker;
   readonly paths: {
     readonly spoolFor: (upload: number) => string;
     readonly spillFor: (task: number) => string;

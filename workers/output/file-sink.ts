@@ -98,7 +98,7 @@ export class FileSink implements OutputSink {
 
   #flush(): void {
     if (this.#pending.sizeBytes === 0) return;
-    writeWhole(this.#descriptor!, this.#pending.bytes());
+    writeWhole(this.#descriptor!, this.#pending.view());
     this.#pending.clear();
   }
 

@@ -36,8 +36,13 @@ export class MemorySink implements OutputSink {
     return this.#kept.slice(0, this.#sizeBytes) as Uint8Array<ArrayBuffer>;
   }
 
+  /** The bytes written, where they lie: until the next call. */
+  view(): Uint8Array {
+    return this.#kept.subarray(0, this.#sizeBytes);
+  }
+
+  /** Empty; the room stays for what comes next. */
   clear(): void {
-    this.#kept = new Uint8Array(0);
     this.#sizeBytes = 0;
   }
 }
