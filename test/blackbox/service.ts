@@ -96,6 +96,11 @@ export class Service {
     this.port = (JSON.parse(line) as { port: number }).port;
   }
 
+  /** Of the running process; for what the system knows of it. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#process?.kill(name);
   }

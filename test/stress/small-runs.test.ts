@@ -1,0 +1,103 @@
+// 64 connections that send small files at full speed: no error, memory explained by what is kept, a loop that turns; then
+// a budget full of records: refusals and no crash, and the process stays below the budget and its base.
+import t, { type Test } from 'tap';
+import { type LoadResult, load, uploadRequest } from '../../bench/load.ts';
+import { file } from '../blackbox/multipart.ts';
+import { type Service, startService } from '../blackbox/service.ts';
+import { BASE_BYTES, gauges, heldBytes, MIB, mebibytes, resident, SLOW } from './probe.ts';
+
+t.setTimeout(400_000);
+
+const FILE = Buffer.from(`id,amount,note\n${'1,2.50,some words of a row\n'.repeat(40)}`.slice(0, 1024));
+const PATH = '/api/v1/templates/pick/runs';
+const ROUND_SECONDS = 5;
+
+/** What may be kept per Run: its record with its report, its output, and what the collector leaves of them. */
+const KEPT_BYTES_MAX = 3000;
+/** What the collector and the allocator may have left over between two readings, whatever was kept. */
+const NOISE_BYTES = 48 * MIB;
+const LOOP_SECONDS_MAX = 0.05;
+
+interface Reading {
+  readonly load: LoadResult;
+  readonly kept: number;
+  readonly chargedBytes: number;
+  readonly residentBytes: number;
+  readonly loopSeconds: number;
+}
+
+t.test('small Runs at full speed', { skip: SLOW, timeout: 120_000 }, async (t) => {
+  const service = await startService(t, { accounts: { acme: {} } }, flags('4GiB'));
+  const readings: Reading[] = [];
+  for (let round = 0; round < 6; round += 1) readings.push(await flood(t, service, 64));
+  for (const { load } of readings) t.same(load.others, {}, 'no error');
+  const from = readings[1]!;
+  const to = readings.at(-1)!;
+  const grownBytes = to.residentBytes - from.residentBytes;
+  const perRun = (grownBytes - NOISE_BYTES) / (to.kept - from.kept);
+  t.ok(perRun < KEPT_BYTES_MAX, `grown by ${mebibytes(grownBytes)}, ${to.kept - from.kept} Runs more`);
+  const loops = readings.map(({ loopSeconds }) => loopSeconds).sort((a, b) => a - b);
+  t.ok(loops[3]! < LOOP_SECONDS_MAX, `event loop p99 ${loops}`);
+});
+
+t.test('a budget full of records', { skip: SLOW, timeout: 200_000 }, async (t) => {
+  const budgetBytes = 128 * MIB;
+  const service = await startService(t, { accounts: { acme: {} } }, flags(budgetBytes));
+  let last: Reading | null = null;
+  for (let round = 0; round < 20; round += 1) {
+    last = await flood(t, service, 12);
+    t.ok(last.residentBytes < budgetBytes + BASE_BYTES, mebibytes(last.residentBytes));
+    if ((last.load.others['503'] ?? 0) > 20 * last.load.answers) break;
+  }
+  t.same(Object.keys(last!.load.others), ['503'], 'refused, and nothing worse');
+  t.ok(last!.chargedBytes > budgetBytes / 2, `kept ${mebibytes(last!.chargedBytes)}`);
+  const readiness = await fetch(`${service.url}/readyz`);
+  t.equal(readiness.status, 200, 'a full budget is no illness');
+});
+
+t.test('outputs beyond their share go to the disk', { skip: SLOW, timeout: 60_000 }, async (t) => {
+  const budgetBytes = 64 * MIB;
+  const service = await startService(t, { accounts: { acme: {} } }, flags(budgetBytes));
+  const csv = file(`id,amount\n${'100000,2.50\n'.repeat(5000)}`);
+  const client = service.client();
+  const runs: string[] = [];
+  for (let count = 0; count < 400; count += 1) {
+    const { status, run } = await client.upload('pick', [csv]);
+    if (status !== 201) t.fail(`status ${status}`);
+    runs.push(run.id);
+  }
+  const samples = await gauges(service);
+  t.ok(heldBytes(samples, 'outputs') <= budgetBytes / 4 + MIB, mebibytes(heldBytes(samples, 'outputs')));
+  for (const run of [runs[0], runs.at(-1)]) {
+    const { body } = await client.get(`/api/v1/runs/${run}/output`);
+    t.ok(body.equals(Buffer.from(`id,total\n${'100000,2.50\n'.repeat(5000)}`)), 'the first and the last are exact');
+  }
+});
+
+function flags(memoryBudget: string | number): Record<string, string | number> {
+  return { workers: 2, 'memory-budget': memoryBudget, 'log-level': 'warn' };
+}
+
+async function flood(t: Test, service: Service, connections: number): Promise<Reading> {
+  const request = uploadRequest(PATH, FILE, `Bearer ${service.catalog.key('acme')}`);
+  await gauges(service);
+  const result = await load({
+    port: service.port,
+    connections,
+    request,
+    expectedStatus: 201,
+    seconds: ROUND_SECONDS,
+  });
+  const samples = await gauges(service);
+  const reading = {
+    load: result,
+    kept: samples.get('template_run_runs_kept') ?? Number.NaN,
+    chargedBytes: heldBytes(samples, 'records') + heldBytes(samples, 'outputs'),
+    residentBytes: resident(service).nowBytes,
+    loopSeconds: samples.get('template_run_event_loop_delay_p99_seconds') ?? Number.NaN,
+  };
+  const { kept, chargedBytes, residentBytes, loopSeconds } = reading;
+  const memory = `resident ${mebibytes(residentBytes)}, charged ${mebibytes(chargedBytes)} for ${kept} Runs`;
+  t.comment(`${result.answers} Runs, p99 ${result.p99Milliseconds.toFixed(1)} ms, loop ${loopSeconds}, ${memory}`);
+  return reading;
+}
