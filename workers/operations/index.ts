@@ -15,6 +15,7 @@ import { fillEmpty } from './fill-empty.ts';
 import { filter } from './filter.ts';
 import { formatDate } from './format-date.ts';
 import { formatNumber } from './format-number.ts';
+import { generalize } from './generalize.ts';
 import { hash } from './hash.ts';
 import { join } from './join.ts';
 import { mapValues } from './map-values.ts';
@@ -76,6 +77,7 @@ const definitions: readonly OperationDefinition[] = [
   mask,
   hash,
   redact,
+  generalize,
 ];
 
 export const operationTable: ReadonlyMap<string, OperationDefinition> = new Map(
