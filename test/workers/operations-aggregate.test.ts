@@ -73,3 +73,75 @@ test('sums of doubles do not depend on the order, and are rounded once', async (
     fc.property(whole, (values) => sum(values) === Number(values.reduce((total, value) => total + BigInt(value), 0n))),
   );
 });
+
+test('metrics that hold the values of a group, conditions, sorted groups', async (t) => {
+  const rows = [
+    ['b', '2.0', '1', 'x'],
+    ['a', '1.25', '3', 'y'],
+    ['b', '2.00', '2', 'z'],
+    ['b', null, '10', 'z'],
+    ['a', '-4', null, 'x'],
+    ['b', '7', '4', 'x'],
+    [null, '0.5', '5', null],
+  ];
+  const operation = {
+    op: 'aggregate',
+    group_by: 'k',
+    order: 'sorted',
+    metrics: [
+      { fn: 'count_distinct', column: 'd', as: 'different' },
+      { fn: 'mode', column: 't', as: 'often' },
+      { fn: 'median', column: 'd', as: 'middle' },
+      { fn: 'percentile', column: 'i', p: 90, as: 'p90' },
+      { fn: 'variance', column: 'd', as: 'spread' },
+      { fn: 'stdev', column: 'i', as: 'deviation' },
+      { fn: 'count', where: 't == "x" && i > 1', as: 'some' },
+      { fn: 'sum', column: 'd', where: 'd > 0.0', as: 'positive' },
+    ],
+  };
+  const input = { columns: ['k', 'd', 'i', 't'], types: ['text', 'decimal', 'integer', 'text'] as const, rows };
+  for (const way of [{ batchRows: 1 }, { batchRows: 2, arenaBytes: 1024 }, { batchRows: 1000, sparse: true }]) {
+    const made = runOperation(aggregate, operation, input, way);
+    t.same(made.problems, []);
+    t.same(made.rows, [
+      ['a', '2', 'y', '-1.375', '3', '13.78125', null, '0', '1.25'],
+      // Sorted 1 2 4 10: place 2.7, so 4 and seven tenths of 6. Both spreads by hand: 25 / 3, and the root of 48.75 / 3.
+      ['b', '2', 'x', '2.00', '8.2', String(25 / 3), String(Math.sqrt(48.75 / 3)), '1', '11.00'],
+      [null, '1', null, '0.5', '5', null, null, '0', '0.5'],
+    ]);
+  }
+});
+
+test('variance and median do not lose digits', async (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -1e9, max: 1e9 }), { minLength: 2, maxLength: 30 }), (cents) => {
+      const rows = cents.map((value) => [(value / 100).toFixed(2)]);
+      const metrics = [
+        { fn: 'variance', column: 'd' },
+        { fn: 'median', column: 'd' },
+      ];
+      const input = { columns: ['d'], types: ['decimal'] as const, rows };
+      const [made] = runOperation(aggregate, { op: 'aggregate', metrics }, input, { batchRows: 7 }).rows;
+      const count = BigInt(cents.length);
+      const sum = cents.reduce((all, value) => all + BigInt(value), 0n);
+      const squares = cents.reduce((all, value) => all + BigInt(value) ** 2n, 0n);
+      const exact = Number(count * squares - sum * sum) / Number(count * (count - 1n) * 10_000n);
+      const sorted = cents.toSorted((a, b) => a - b);
+      const middle = (sorted[(cents.length - 1) >> 1]! + sorted[cents.length >> 1]!) / 200;
+      const near = Math.abs(Number(made![0]) - exact) <= Math.abs(exact) * 1e-14;
+      return near && Number(made![1]) === middle;
+    }),
+    { numRuns: 100 },
+  );
+  t.pass();
+});
+
+test('a numeric metric of texts, and a percentile without p', async (t) => {
+  const metrics = [
+    { fn: 'stdev', column: 'a' },
+    { fn: 'percentile', column: 'a' },
+  ];
+  const made = runOperation(aggregate, { op: 'aggregate', metrics }, { columns: ['a'], rows: [] });
+  t.match(made.problems.join('\n'), /\/metrics\/0 WRONG_TYPE .*parse/i);
+  t.match(made.problems.join('\n'), /\/metrics\/1 WRONG_PARAMETER .*needs p/);
+});

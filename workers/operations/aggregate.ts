@@ -1,25 +1,36 @@
 // The operation `aggregate`: one row for each group.
 import { type Static, Type } from 'typebox';
 import type { Batch } from '../batch.ts';
+import type { CheckedExpression } from '../expression/resolution.ts';
 import { Failed } from '../failure.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { CellFault } from './cells/value-cells.ts';
 import { columnName, columnSet } from './column-set.ts';
+import { checkCondition } from './expressions/check-expression.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 import { type Accumulator, METRICS, makeAccumulator, metricType } from './rows/accumulators.ts';
+import { HeldBytes } from './rows/held-values.ts';
+import { MetricConditions } from './rows/metric-conditions.ts';
 import { RowGroups } from './rows/row-groups.ts';
 
 const metric = Type.Object(
   {
     fn: Type.Enum([...METRICS], {
       description:
-        '`count` (rows), `count_values` (cells that are not null), `sum`, `mean`, `min`, `max`, `first`, `last`, `any`, ' +
-        '`all` (of booleans), `join` (texts). Nulls are passed over.',
+        '`count` (rows), `count_values` (cells that are not null), `count_distinct`, `sum`, `mean`, `min`, `max`, `first`, ' +
+        '`last`, `median` and `percentile` (with the way between two values, as PERCENTILE.INC), `stdev` and `variance` ' +
+        '(of a sample), `mode` (the most frequent value, the first of equal ones), `join` (texts), `any`, `all` (of ' +
+        'booleans). Nulls are passed over. Sums and means of decimals are exact; a mean is rounded half even to at ' +
+        'least 10 digits.',
     }),
     column: Type.Optional(columnName),
     as: Type.Optional(Type.String({ minLength: 1, description: 'Name of the new column; `fn_column` unless set.' })),
+    where: Type.Optional(
+      Type.String({ minLength: 1, description: 'An expression: the metric takes only rows for which it is true.' }),
+    ),
+    p: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Which `percentile`, such as 95.' })),
     separator: Type.Optional(Type.String({ default: ', ', description: 'Stands between texts of `join`.' })),
   },
   { additionalProperties: false },
@@ -28,6 +39,8 @@ const metric = Type.Object(
 interface PlannedMetric {
   readonly fn: Static<typeof metric>['fn'];
   readonly separator: string;
+  readonly percent: number;
+  readonly where: CheckedExpression | null;
   readonly source: Column | null;
   readonly type: ColumnType;
 }
@@ -38,6 +51,12 @@ export const aggregate = defineOperation({
   parameters: Type.Object({
     group_by: Type.Optional(columnSet),
     metrics: Type.Array(metric, { minItems: 1, maxItems: 1000, description: 'What is computed of each group.' }),
+    order: Type.Optional(
+      Type.Enum(['first_seen', 'sorted'], {
+        default: 'first_seen',
+        description: 'Order of the groups: as they first appear, or by the group columns.',
+      }),
+    ),
   }),
   cells: false,
   memory: 'K',
@@ -95,7 +114,7 @@ export const aggregate = defineOperation({
       output: { columns: ['mean_x', 'names'], rows: [['1.5', 'a+c']] },
     },
   ],
-  effect({ group_by, metrics }, scope) {
+  effect({ group_by, metrics, order = 'first_seen' }, scope) {
     const groups = group_by === undefined ? [] : scope.resolve(group_by, '/group_by');
     const planned = metrics.map((given, index) => planMetric(given, index, scope));
     const names = metrics.map(({ fn, column, as }) => as ?? (column === undefined ? fn : `${fn}_${column}`));
@@ -105,20 +124,29 @@ export const aggregate = defineOperation({
       const type = planned[index]?.type;
       if (type !== undefined) scope.add(name, type, `/metrics/${index}/as`);
     }
-    return { groups, metrics: planned.filter((entry) => entry !== null) };
+    return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted' };
   },
-  start({ groups, metrics }, context) {
-    const rows = new RowGroups(context, reductionOf(groups, metrics, context));
-    return { push: (batch: Batch) => rows.add(batch), finish: () => rows.finish(context.next) };
+  start({ groups, metrics, sorted }, context) {
+    const conditions = new MetricConditions(metrics, context);
+    const rows = new RowGroups(context, { ...reductionOf(groups, metrics, context), sorted });
+    return {
+      push: (batch: Batch) => conditions.apply(batch, (chosen) => rows.add(chosen)),
+      finish: () => rows.finish(context.next),
+    };
   },
 });
 
 function planMetric(given: Static<typeof metric>, index: number, scope: Scope): PlannedMetric | null {
-  const { fn, column, separator = ', ' } = given;
+  const { fn, column, separator = ', ', p, where: condition } = given;
+  const where = condition === undefined ? null : checkCondition(scope, condition, `/metrics/${index}/where`);
+  if ((p === undefined) === (fn === 'percentile')) {
+    const what = p === undefined ? '"percentile" needs p, such as 95.' : `"${fn}" takes no p.`;
+    scope.problem(`/metrics/${index}`, 'WRONG_PARAMETER', what);
+  }
   const source = column === undefined ? null : scope.read(column, `/metrics/${index}/column`);
   if (column !== undefined && source === null) return null;
   const type = metricType(fn, source?.type ?? null);
-  if (type !== null) return { fn, separator, source, type };
+  if (type !== null) return { fn, separator, percent: p ?? 50, where, source, type };
   const what = source === null ? 'needs a column' : `does not go with a column of type ${source.type}`;
   scope.problem(
     `/metrics/${index}`,
@@ -131,24 +159,36 @@ function planMetric(given: Static<typeof metric>, index: number, scope: Scope): 
 function reductionOf(groups: readonly Column[], metrics: readonly PlannedMetric[], context: OperatorContext) {
   const sources = metrics.map(({ source }) => source);
   const columns = [...groups, ...sources.filter((source) => source !== null)];
-  const accumulators = metrics.map(({ fn, source, separator }): Accumulator => {
-    return makeAccumulator(fn, source?.type ?? null, separator);
+  const held = new HeldBytes(context.budget);
+  const accumulators = metrics.map(({ fn, source, separator, percent }): Accumulator => {
+    return makeAccumulator(fn, source?.type ?? null, { separator, percent, held });
   });
   let next = groups.length;
   const places = sources.map((source) => (source === null ? -1 : next++));
+  const conditions = metrics.map(({ where }) => (where === null ? -1 : next++));
+  const added = conditions.filter((place) => place >= 0).map((_, index) => context.input.length + index);
   return {
-    reads: columns.map((column) => columnIndex(context.input, column)),
-    readTypes: columns.map(({ type }) => type),
+    reads: [...columns.map((column) => columnIndex(context.input, column)), ...added],
+    readTypes: [...columns.map(({ type }) => type), ...added.map(() => 'boolean' as const)],
     groups: groups.length,
     makes: metrics.map(({ type }) => type),
-    begin: () => accumulators.forEach((accumulator) => void accumulator.begin()),
+    begin() {
+      held.release();
+      for (const accumulator of accumulators) accumulator.begin();
+    },
     add(values: readonly unknown[]) {
       for (const [index, accumulator] of accumulators.entries()) {
         const place = places[index]!;
+        const condition = conditions[index]!;
+        if (condition >= 0 && values[condition] !== true) continue;
         accumulator.add(place < 0 ? null : values[place]);
       }
     },
-    end: () => accumulators.map((accumulator) => cellOf(accumulator.end())),
+    end() {
+      const cells = accumulators.map((accumulator) => cellOf(accumulator.end()));
+      held.release();
+      return cells;
+    },
   };
 }
 

@@ -7,9 +7,11 @@ import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
 import { textOfValue } from '../cells/text-of-value.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import { ExactSum } from './exact-sum.ts';
+import { distinctCount, type HeldBytes, mode, percentile, variance } from './held-values.ts';
 
 export const METRICS = [
-  ...(['count', 'count_values', 'sum', 'mean', 'min', 'max', 'first', 'last', 'any', 'all', 'join'] as const),
+  ...(['count', 'count_values', 'count_distinct', 'sum', 'mean', 'min', 'max', 'first', 'last'] as const),
+  ...(['median', 'percentile', 'stdev', 'variance', 'mode', 'join', 'any', 'all'] as const),
 ] as const;
 
 export type MetricName = (typeof METRICS)[number];
@@ -22,20 +24,45 @@ export interface Accumulator {
   end(): unknown;
 }
 
+export interface MetricSettings {
+  readonly separator: string;
+  /** 0 to 100. */
+  readonly percent: number;
+  readonly held: HeldBytes;
+}
+
 /** The type of a metric over a column, null when it does not go together. */
 export function metricType(name: MetricName, column: ColumnType | null): ColumnType | null {
   if (name === 'count' || name === 'count_values') return name === 'count' || column !== null ? 'integer' : null;
   if (column === null) return null;
   const isNumeric = column === 'integer' || column === 'decimal' || column === 'number';
   if (name === 'sum') return isNumeric ? column : null;
-  if (name === 'mean') return isNumeric ? (column === 'number' ? 'number' : 'decimal') : null;
+  if (name === 'mean' || name === 'median' || name === 'percentile') {
+    return isNumeric ? (column === 'number' ? 'number' : 'decimal') : null;
+  }
+  if (name === 'stdev' || name === 'variance') return isNumeric ? 'number' : null;
+  if (name === 'count_distinct') return column === 'json' ? null : 'integer';
   if (name === 'any' || name === 'all') return column === 'boolean' ? 'boolean' : null;
   if (name === 'join') return 'text';
   return name === 'first' || name === 'last' || column !== 'json' ? column : null;
 }
 
-export function makeAccumulator(name: MetricName, column: ColumnType | null, separator: string): Accumulator {
+export function makeAccumulator(
+  name: MetricName,
+  column: ColumnType | null,
+  { separator, percent, held }: MetricSettings,
+): Accumulator {
   switch (name) {
+    case 'count_distinct':
+      return distinctCount(held);
+    case 'mode':
+      return mode(held);
+    case 'median':
+    case 'percentile':
+      return percentile(column!, name === 'median' ? 50 : percent, held);
+    case 'stdev':
+    case 'variance':
+      return variance(column!, name === 'stdev');
     case 'count':
       return counter(() => true);
     case 'count_values':

@@ -29,6 +29,8 @@ export interface GroupReduction {
   readonly place?: 'first' | 'last';
   /** Whether the group cells come out before the others: true unless set. */
   readonly showsGroups?: boolean;
+  /** Whether groups come by their cells instead of their place. */
+  readonly sorted?: boolean;
   begin(): void;
   add(values: readonly unknown[]): void;
   /** The cells of the group's row behind its group cells; null when nothing comes of the group. */
@@ -80,7 +82,9 @@ export class RowGroups {
     const types: ColumnType[] = [...readTypes.slice(0, groups), ...makes, 'integer'];
     const last = types.length - 1;
     const order = { index: last, type: 'integer', descending: false, nullsFirst: false, compare: 'typed' } as const;
-    const results = new RowSorter(this.#context, types, new SortKeys([order]));
+    const byGroup = types.slice(0, groups).map((type, index) => ({ ...order, index, type }));
+    const sorted = this.#reduction.sorted === true ? byGroup : [];
+    const results = new RowSorter(this.#context, types, new SortKeys([...sorted, order]));
     yield* this.#reduce(types, results);
     const from = this.#reduction.showsGroups === false ? groups + 1 : 1;
     yield* results.finish((batch) => next(batch.withColumns(batch.columns.slice(from, -1))));
