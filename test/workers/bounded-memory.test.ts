@@ -1,0 +1,231 @@
+// Sort, dedupe, aggregate and join on a file much larger than what their state may take: the answers are Miller's, the
+// memory stays bounded, and the spill files go away, also after a cancel and on a full disk.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { type BudgetShare, RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import { Cancelled } from '../../workers/failure.ts';
+import { FileSource } from '../../workers/input/file-source.ts';
+import { compileKernels } from '../../workers/kernel/kernel.ts';
+import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
+import type { RunOutcome } from '../../workers/messages.ts';
+import { runTemplate } from '../../workers/run.ts';
+import { checkTemplate } from '../../workers/template/check.ts';
+
+/** What the operation's state may take. */
+const STATE_BYTES = 16 * 1024 * 1024;
+
+/** Some 20 s of work, on machines that have more to do. */
+const TIMEOUT_MILLISECONDS = 180_000;
+
+/** Rows of the file: 60 MB. Each operation's state is several times STATE_BYTES. */
+const ROWS = 600_000;
+
+const TABLE_ROWS = 250_000;
+
+const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly miller: readonly string[] | null }>> =
+  {
+    sort: {
+      operation: { op: 'sort', by: [{ column: 'name', order: 'desc' }, 'id'] },
+      miller: ['sort', '-r', 'name', '-f', 'id'],
+    },
+    dedupe: { operation: { op: 'dedupe', by: 'email' }, miller: ['head', '-n', '1', '-g', 'email'] },
+    aggregate: {
+      operation: {
+        op: 'aggregate',
+        group_by: 'email',
+        metrics: [
+          { fn: 'count', as: 'amount_count' },
+          { fn: 'min', column: 'id', as: 'id_min' },
+          { fn: 'max', column: 'name', as: 'name_max' },
+        ],
+      },
+      miller: [
+        'stats1',
+        '-a',
+        'count,min,max',
+        '-f',
+        'amount,id,name',
+        '-g',
+        'email',
+        'then',
+        'cut',
+        '-o',
+        '-f',
+      ].concat(['email,amount_count,id_min,name_max']),
+    },
+    join: {
+      operation: { op: 'join', table: 't', on: 'email', columns: ['city'], type: 'inner' },
+      miller: null,
+    },
+  };
+
+interface Files {
+  readonly folder: string;
+  readonly input: string;
+  readonly table: string;
+}
+
+function makeFiles(folder: string): Files {
+  const files = { folder, input: join(folder, 'orders.csv'), table: join(folder, 'table.csv') };
+  const descriptor = openSync(files.input, 'w');
+  let lines = ['id,name,email,amount,note'];
+  let state = 7;
+  for (let row = 0; row < ROWS; row++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const person = (state >>> 8) % 300_000;
+    const id = String(row).padStart(8, '0');
+    const note = `order ${row} of ${person}, as it was`.padEnd(30, '.');
+    lines.push(
+      `${id},name ${(person * 7919) % 100_003},person${person}@mail.example,${row % 997}.${row % 10}5,"${note}"`,
+    );
+    if (lines.length < 10_000 && row < ROWS - 1) continue;
+    writeSync(descriptor, `${lines.join('\n')}\n`);
+    lines = [];
+  }
+  closeSync(descriptor);
+  const table = Array.from(
+    { length: TABLE_ROWS },
+    (_, n) => `person${n}@mail.example,city ${n % 1000} ${'x'.repeat(60)}`,
+  );
+  writeFileSync(files.table, `email,city\n${table.join('\n')}\n`);
+  return files;
+}
+
+/** Takes at most so many bytes; forced ones are counted beside. */
+function share(limitBytes: number): BudgetShare & { readonly mostBytes: number } {
+  let [takenBytes, mostBytes] = [0, 0];
+  const add = (bytes: number): void => {
+    takenBytes += bytes;
+    mostBytes = Math.max(mostBytes, takenBytes);
+  };
+  return {
+    take(bytes) {
+      if (takenBytes + bytes > limitBytes) return false;
+      add(bytes);
+      return true;
+    },
+    force: add,
+    give: (bytes) => add(-bytes),
+    get takenBytes() {
+      return takenBytes;
+    },
+    get mostBytes() {
+      return mostBytes;
+    },
+  };
+}
+
+interface Made {
+  readonly outcome: RunOutcome;
+  readonly output: string;
+  readonly spill: string;
+  readonly mostBytes: number;
+}
+
+async function run(
+  name: string,
+  files: Files,
+  stateBytes: number,
+  cancelAfter = Number.POSITIVE_INFINITY,
+): Promise<Made> {
+  const source = JSON.stringify({ tables: { t: { ref: 't' } }, operations: [OPERATIONS[name]!.operation] });
+  const checked = checkTemplate(source, 'json');
+  if ('problems' in checked) throw new Error(JSON.stringify(checked.problems));
+  const budget = share(stateBytes);
+  const output = join(files.folder, `${name}-${stateBytes}`);
+  const spill = `${output}.spill`;
+  const file = new FileSource(files.input);
+  file.grown(statSync(files.input).size, true);
+  let beats = 0;
+  rmSync(output, { force: true });
+  try {
+    const outcome = await runTemplate({
+      task: {
+        task: 1,
+        template: { source, format: 'json', sha256: '' },
+        source: { kind: 'file', path: files.input },
+        ending: 'csv',
+        overrides: { delimiter: ',', headerRow: 0 },
+        limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+        output: { path: output, memoryBytesMax: 0 },
+        spillDirectory: spill,
+        tables: { t: { path: files.table, sha256: digest(files.table) } },
+        secretsDirectory: null,
+        startedAt: '2026-01-31T12:00:00Z',
+        reservationBytes: RUN_RESERVATION_BYTES,
+      },
+      template: checked.template,
+      source: file,
+      kernels: new KernelPool(compileKernels(), budget),
+      budget,
+      largeRow: new Int32Array(new SharedArrayBuffer(4)),
+      cancelled: () => beats > cancelAfter,
+      beat: () => {
+        beats++;
+      },
+    });
+    return { outcome, output, spill, mostBytes: budget.mostBytes };
+  } finally {
+    file.close();
+  }
+}
+
+function digest(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+const isChild = process.argv[2] === 'full-disk';
+
+if (isChild) {
+  // Started by the last test under a limit on the size of files.
+  const [, , , folder] = process.argv;
+  const files = { folder: folder!, input: join(folder!, 'orders.csv'), table: join(folder!, 'table.csv') };
+  const { outcome, spill } = await run('sort', files, STATE_BYTES);
+  process.stdout.write(JSON.stringify({ code: outcome.failure?.code, left: existsSync(spill) }));
+} else {
+  const hasMiller = spawnSync('mlr', ['--version']).status === 0;
+  t.setTimeout(TIMEOUT_MILLISECONDS);
+  t.test('answers within 16 MiB of state', { timeout: TIMEOUT_MILLISECONDS }, async (t) => {
+    const files = makeFiles(t.testdir());
+    for (const [name, { miller }] of Object.entries(OPERATIONS)) {
+      const { outcome, output, spill, mostBytes } = await run(name, files, STATE_BYTES);
+      t.equal(outcome.failure, null, name);
+      t.notOk(existsSync(spill), `${name} leaves no spill files`);
+      t.ok(mostBytes < STATE_BYTES * 2, `${name} took ${mostBytes} bytes`);
+      if (miller === null) {
+        const free = await run(name, files, 2 ** 40);
+        t.ok(free.mostBytes > mostBytes, `${name} does not fit`);
+        t.equal(digest(output), digest(free.output), `${name} gives what it gives in memory`);
+      } else if (hasMiller) {
+        const made = execFileSync('mlr', ['--csv', '-S', ...miller, files.input], { maxBuffer: 2 ** 30 });
+        t.equal(digest(output), createHash('sha256').update(made).digest('hex'), `${name} gives what Miller gives`);
+      } else t.comment(`${name} is not compared: mlr is not installed`);
+    }
+    for (const name of ['sort', 'join']) {
+      await t.rejects(run(name, files, STATE_BYTES, 150), Cancelled, 'is cancelled in the middle');
+      t.same(
+        readdirSync(files.folder).filter((file) => file.endsWith('.spill')),
+        [],
+        'and leaves nothing',
+      );
+    }
+    const script = `ulimit -f 8192; exec "$0" "$1" full-disk "$2"`;
+    const self = fileURLToPath(import.meta.url);
+    const child = spawnSync('bash', ['-c', script, process.execPath, self, files.folder], { encoding: 'utf8' });
+    t.same(child.stdout, '{"code":"RUN_RESOURCE_LIMIT","left":false}', child.stderr);
+  });
+}
