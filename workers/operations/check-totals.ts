@@ -15,6 +15,7 @@ import { columnIndex } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 import { type Accumulator, makeAccumulator } from './rows/accumulators.ts';
+import { HeldBytes } from './rows/held-values.ts';
 
 const amount = Type.Union([Type.Number(), Type.String({ minLength: 1 })]);
 
@@ -150,9 +151,10 @@ class Totals implements Operator {
   constructor(checks: readonly PlannedCheck[], context: OperatorContext) {
     this.#context = context;
     this.#checks = checks;
+    const held = new HeldBytes(context.budget);
     this.#terms = checks.map(({ terms }) =>
       terms.map(({ name, column }) => {
-        const total = makeAccumulator(name, column?.type ?? null, '');
+        const total = makeAccumulator(name, column?.type ?? null, { separator: '', percent: 50, held });
         total.begin();
         return { reader: column && new CellReader(column.type, columnIndex(context.input, column)), total };
       }),
