@@ -105,28 +105,30 @@ function makeFiles(folder: string): Files {
   return files;
 }
 
-/** Takes at most so many bytes; forced ones are counted beside. */
-function share(limitBytes: number): BudgetShare & { readonly mostBytes: number } {
-  let [takenBytes, mostBytes] = [0, 0];
-  const add = (bytes: number): void => {
-    takenBytes += bytes;
-    mostBytes = Math.max(mostBytes, takenBytes);
-  };
-  return {
-    take(bytes) {
-      if (takenBytes + bytes > limitBytes) return false;
-      add(bytes);
-      return true;
-    },
-    force: add,
-    give: (bytes) => add(-bytes),
-    get takenBytes() {
-      return takenBytes;
-    },
-    get mostBytes() {
-      return mostBytes;
-    },
-  };
+/** Takes at most so many bytes; what is forced goes beyond. */
+class LimitedShare implements BudgetShare {
+  readonly #limitBytes: number;
+  takenBytes = 0;
+  mostBytes = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  take(bytes: number): boolean {
+    if (this.takenBytes + bytes > this.#limitBytes) return false;
+    this.force(bytes);
+    return true;
+  }
+
+  force(bytes: number): void {
+    this.takenBytes += bytes;
+    this.mostBytes = Math.max(this.mostBytes, this.takenBytes);
+  }
+
+  give(bytes: number): void {
+    this.takenBytes -= bytes;
+  }
 }
 
 interface Made {
@@ -145,7 +147,7 @@ async function run(
   const source = JSON.stringify({ tables: { t: { ref: 't' } }, operations: [OPERATIONS[name]!.operation] });
   const checked = checkTemplate(source, 'json');
   if ('problems' in checked) throw new Error(JSON.stringify(checked.problems));
-  const budget = share(stateBytes);
+  const budget = new LimitedShare(stateBytes);
   const output = join(files.folder, `${name}-${stateBytes}`);
   const spill = `${output}.spill`;
   const file = new FileSource(files.input);
