@@ -117,6 +117,7 @@ class Run {
       arena: this.#arena,
       kernel: this.#kernel,
       largeRow: this.#largeRow(),
+      breathe: () => this.#breathe(),
     });
     this.#reader = reader;
     const { type, encoding, delimiter, headerRow } = reader.head;
@@ -180,7 +181,7 @@ class Run {
       else if (batch === 'end') return;
       else {
         this.#holdRowLimit(reader.rowsRead);
-        if (this.#held === null && wanted > 0) pipeline?.push(batch);
+        if (this.#held === null && wanted > 0 && batch.live > 0) pipeline?.push(batch);
         await this.#breathe();
       }
     }

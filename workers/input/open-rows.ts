@@ -5,7 +5,7 @@ import { Failed } from '../failure.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { TaskOverrides } from '../messages.ts';
 import type { TemplateInput } from '../template/template.ts';
-import { type CsvReaderParts, isFastDialect } from './csv/csv-input.ts';
+import { type CsvReaderParts, isFastDialect, noBreath } from './csv/csv-input.ts';
 import { openCsvReader } from './csv/csv-reader.ts';
 import { openPlainReader } from './csv/plain-reader.ts';
 import { DecodingSource } from './decoding-source.ts';
@@ -30,6 +30,8 @@ export interface OpenSettings {
   readonly kernel: Kernel;
   /** See LargeRowGate. */
   readonly largeRow: { acquire(): Promise<void>; release(): void };
+  /** See CsvReaderParts. */
+  readonly breathe?: () => Promise<void>;
 }
 
 export async function openRows(stored: ByteSource, settings: OpenSettings): Promise<RowReader> {
@@ -81,6 +83,7 @@ function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Pr
     type: dialect.delimiter === '\t' ? 'tsv' : 'csv',
     encoding: encoding.name,
     largeRow: settings.largeRow,
+    breathe: settings.breathe ?? noBreath,
   };
   return isFastDialect(parts.dialect) ? openCsvReader(parts) : openPlainReader(parts);
 }

@@ -34,9 +34,13 @@ export interface CsvReaderParts {
   readonly type: string;
   readonly encoding: string;
   readonly largeRow: LargeRowAccess;
+  /** Called now and then while what stands above the header is read; nothing by default. */
+  readonly breathe?: () => Promise<void>;
   /** Bytes read at a time; results do not depend on it. WINDOW_BYTES unless a test says otherwise. */
   readonly windowBytes?: number;
 }
+
+export async function noBreath(): Promise<void> {}
 
 /** True when the SIMD kernels read this dialect; else it is the plain lane's. */
 export function isFastDialect(dialect: CsvDialect): boolean {

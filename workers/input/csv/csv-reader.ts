@@ -3,7 +3,7 @@ import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable } from '../../batc
 import type { CodeCounts, RunReport } from '../../report.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { mergeCounts } from './counts.ts';
-import type { CsvReaderParts } from './csv-input.ts';
+import { type CsvReaderParts, noBreath } from './csv-input.ts';
 import { type CsvHeader, readHeader } from './header.ts';
 import { malformed } from './malformed.ts';
 import { Materialiser } from './materialiser.ts';
@@ -34,6 +34,7 @@ export async function openCsvReader(parts: CsvReaderParts): Promise<RowReader> {
       leadingRecords(feed, dialect.quote),
       dialect.headerRow,
       parts.strayQuotes === 'fail',
+      parts.breathe ?? noBreath,
     );
     return new CsvReader(parts, feed, header, delimiter, quote);
   } catch (error) {
@@ -90,13 +91,11 @@ class CsvReader implements RowReader {
       this.#blankRows -= table.rows;
       return this.#batch(rowsMax);
     }
-    for (;;) {
-      if (table.stop !== null) throw malformed(table.stop.kind, index.lineOf(table.stop.address));
-      const state = this.#feed.advance();
-      if (state !== 'rows') return state;
-      table.take(index, rowsMax, this.rowsRead + 1);
-      if (table.rows > 0) return this.#batch(rowsMax);
-    }
+    if (table.stop !== null) throw malformed(table.stop.kind, index.lineOf(table.stop.address));
+    const state = this.#feed.advance();
+    if (state !== 'rows') return state;
+    table.take(index, rowsMax, this.rowsRead + 1);
+    return this.#batch(rowsMax);
   }
 
   wait(): Promise<void> {

@@ -3,6 +3,9 @@
 import { COLUMNS_MAX } from '../ceilings.ts';
 import { malformed } from './malformed.ts';
 
+/** Records above the header between two breaths of the thread: half a millisecond of work. */
+const BREATH_RECORDS = 2048;
+
 /** The next record of a file whose columns are not known yet. */
 export interface LeadingRecord {
   readonly fields: number;
@@ -27,11 +30,15 @@ export interface CsvHeader {
   readonly blankRecords: number;
 }
 
-/** @param headerRow see CsvDialect */
+/**
+ * @param headerRow see CsvDialect
+ * @param breathe lets the thread do other things: blank lines and records above a header can be the whole file
+ */
 export async function readHeader(
   records: LeadingRecords,
   headerRow: number | null,
   strayFails: boolean,
+  breathe: () => Promise<void>,
 ): Promise<CsvHeader> {
   let skipped = 0;
   let allBlank = true;
@@ -50,6 +57,7 @@ export async function readHeader(
     }
     records.skip();
     skipped++;
+    if (skipped % BREATH_RECORDS === 0) await breathe();
   }
 }
 

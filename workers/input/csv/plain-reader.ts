@@ -6,7 +6,7 @@ import { type CodeCounts, countCode, type RunReport } from '../../report.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { mergeCounts } from './counts.ts';
-import type { CsvReaderParts } from './csv-input.ts';
+import { type CsvReaderParts, noBreath } from './csv-input.ts';
 import { type CsvHeader, readHeader } from './header.ts';
 import { malformed } from './malformed.ts';
 import { type PlainRecord, PlainRecords } from './plain-records.ts';
@@ -23,7 +23,12 @@ export async function openPlainReader(parts: CsvReaderParts): Promise<RowReader>
   const window = new Window(heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES);
   try {
     const records = new PlainRecords(heap, window, dialect.delimiter, dialect.quote);
-    const header = await readHeader(records, dialect.headerRow, parts.strayQuotes === 'fail');
+    const header = await readHeader(
+      records,
+      dialect.headerRow,
+      parts.strayQuotes === 'fail',
+      parts.breathe ?? noBreath,
+    );
     return new PlainReader(parts, window, records, header);
   } catch (error) {
     window.close();
@@ -68,13 +73,14 @@ class PlainReader implements RowReader {
   next(rowsMax: number): Batch | 'wait' | 'end' {
     const limit = rowsMax === 0 ? this.#rowsMax : Math.min(rowsMax, this.#rowsMax);
     const rows: Row[] = [];
-    while (rows.length < limit) {
+    // Blank lines are looked at in stretches too: between them the thread breathes.
+    for (let looked = 0; rows.length < limit && looked < BATCH_ROWS_MAX; looked++) {
       const row = this.#nextRow(this.rowsRead + rows.length + 1, rows.length > 0);
       if (typeof row === 'string') {
         if (rows.length > 0) break;
         return row;
       }
-      rows.push(row);
+      if (row !== null) rows.push(row);
     }
     const first = this.rowsRead + 1;
     this.rowsRead += rows.length;
@@ -93,20 +99,18 @@ class PlainReader implements RowReader {
     this.#window.close();
   }
 
-  /** @param later a failure may wait until the rows before it were handed out: it comes again */
-  #nextRow(sourceRow: number, later: boolean): Row | 'wait' | 'end' {
+  /** null: a blank line. @param later a failure may wait until the rows before it were handed out: it comes again */
+  #nextRow(sourceRow: number, later: boolean): Row | null | 'wait' | 'end' {
     if (this.#blankRows > 0) {
       this.#blankRows--;
       return [null];
     }
     try {
-      for (;;) {
-        const record = this.#records.peek();
-        if (typeof record === 'string') return record;
-        const row = this.#row(record, sourceRow);
-        this.#records.skip();
-        if (row !== null) return row;
-      }
+      const record = this.#records.peek();
+      if (typeof record === 'string') return record;
+      const row = this.#row(record, sourceRow);
+      this.#records.skip();
+      return row;
     } catch (error) {
       if (later && error instanceof Failed) return 'wait';
       throw error;

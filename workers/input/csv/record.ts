@@ -7,67 +7,78 @@ import type { StructuralIndex } from './structural-index.ts';
 const LF = 10;
 const CR = 13;
 
-interface RecordBounds {
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
-  /** Address behind its last structural. */
-  readonly behind: number;
-}
-
 /** @param quote '' for none */
 export function leadingRecords(feed: RecordFeed, quote: string): LeadingRecords {
-  const { heap, index, window } = feed;
+  const record = new IndexedRecord(feed.heap, feed.index, quote);
   return {
     peek: () => {
       const state = feed.advance();
-      return state === 'rows' ? leadingRecord(heap, index, quote) : state;
+      return state === 'rows' ? record.look() : state;
     },
-    wait: () => window.wait(),
-    skip: () => {
-      const { behind } = boundsOf(heap, index);
-      index.rowStart = heap.u32[(behind >>> 2) - 1]! + 1;
-      index.cursor = behind;
-      index.rowEnds--;
-    },
+    wait: () => feed.window.wait(),
+    skip: () => record.skip(),
   };
 }
 
-function leadingRecord(heap: Heap, index: StructuralIndex, quote: string): LeadingRecord {
-  const { starts, ends } = boundsOf(heap, index);
-  return {
-    fields: starts.length,
-    blank: starts.length === 1 && starts[0] === ends[0],
-    get line() {
-      return index.lineOf(index.rowStart);
-    },
-    read: () => {
-      let stray = 0;
-      const texts = starts.map((start, field) => {
-        const text = Buffer.from(heap.u8.buffer, start, ends[field]! - start).toString('utf8');
-        const clean = cleanText(text, quote);
-        if (clean === null && stray === 0) stray = start;
-        return clean ?? text;
-      });
-      return { texts, strayLine: stray === 0 ? 0 : index.lineOf(stray) };
-    },
-  };
-}
+/** The record at the index's cursor. One object for all: most records are only skipped, and there may be millions. */
+class IndexedRecord implements LeadingRecord {
+  fields = 0;
+  blank = true;
+  readonly #heap: Heap;
+  readonly #index: StructuralIndex;
+  readonly #quote: string;
+  /** Address behind its last structural. */
+  #behind = 0;
 
-function boundsOf(heap: Heap, index: StructuralIndex): RecordBounds {
-  const { u8, u32 } = heap;
-  const starts = [index.rowStart];
-  const ends: number[] = [];
-  for (let entry = index.cursor; ; entry += 4) {
-    const end = u32[entry >>> 2]!;
-    const byte = u8[end];
-    if (byte === LF || byte === CR) {
-      const start = starts[starts.length - 1]!;
-      ends.push(byte === LF && end > start && u8[end - 1] === CR ? end - 1 : end);
-      return { starts, ends, behind: entry + 4 };
-    }
-    ends.push(end);
-    starts.push(end + 1);
+  constructor(heap: Heap, index: StructuralIndex, quote: string) {
+    this.#heap = heap;
+    this.#index = index;
+    this.#quote = quote;
   }
+
+  get line(): number {
+    return this.#index.lineOf(this.#index.rowStart);
+  }
+
+  look(): this {
+    const { u8, u32 } = this.#heap;
+    const { cursor, rowStart } = this.#index;
+    let entry = cursor;
+    while (u8[u32[entry >>> 2]!] !== LF && u8[u32[entry >>> 2]!] !== CR) entry += 4;
+    this.fields = (entry - cursor) / 4 + 1;
+    this.blank = entry === cursor && textEnd(u8, rowStart, u32[entry >>> 2]!) === rowStart;
+    this.#behind = entry + 4;
+    return this;
+  }
+
+  skip(): void {
+    const index = this.#index;
+    index.rowStart = this.#heap.u32[(this.#behind >>> 2) - 1]! + 1;
+    index.cursor = this.#behind;
+    index.rowEnds--;
+  }
+
+  read(): { texts: string[]; strayLine: number } {
+    const { u8, u32 } = this.#heap;
+    const index = this.#index;
+    const texts: string[] = [];
+    let stray = 0;
+    let start = index.rowStart;
+    for (let field = 0; field < this.fields; field++) {
+      const end = u32[(index.cursor >>> 2) + field]!;
+      const text = Buffer.from(u8.buffer, start, textEnd(u8, start, end) - start).toString('utf8');
+      const clean = cleanText(text, this.#quote);
+      if (clean === null && stray === 0) stray = start;
+      texts.push(clean ?? text);
+      start = end + 1;
+    }
+    return { texts, strayLine: stray === 0 ? 0 : index.lineOf(stray) };
+  }
+}
+
+/** The end of a field's text before its structural: the CR of a CRLF belongs to the line break. */
+function textEnd(u8: Uint8Array, start: number, end: number): number {
+  return u8[end] === LF && end > start && u8[end - 1] === CR ? end - 1 : end;
 }
 
 /** A field's text without its quotes; null when text behind its closing quote makes it literal. */
