@@ -94,6 +94,7 @@ t.test('a cancelled Run ends; one that does not react takes its thread with it',
   const kind = start(text('sleep 60000'));
   kind.run.cancel();
   t.equal((await kind.end).kind, 'cancelled');
+  t.equal((await start(text('the thread has begun')).end).kind, 'done');
   const stubborn = start(text('spin 30000'));
   await new Promise((resolve) => setTimeout(resolve, 300));
   stubborn.run.cancel();

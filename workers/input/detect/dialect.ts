@@ -13,6 +13,13 @@ const RARE_DELIMITERS = [':', '^', '~', '¦', '§', '\u001f', '*', '#', ' '];
 /** A rare delimiter must be this much better than a usual one: a colon also splits times, a space names. */
 const RARE_FACTOR = 0.75;
 
+/** Records of which this share is of one length show that a rare delimiter is meant, where there are this many. */
+const RARE_EVEN_SHARE = 0.9;
+const RARE_RECORDS_MIN = 3;
+
+/** Factor of a rare delimiter that gives ragged or too few records: only worse than no delimiter at all. */
+const RARE_DOUBTFUL_FACTOR = 1e-3;
+
 /** Cells looked at per dialect: enough for the type score, so that wide files do not cost more than long ones. */
 const TYPED_CELLS_MAX = 2_000;
 
@@ -43,7 +50,7 @@ export function detectDialect(
     for (const quote of quotes) {
       if (quote === delimiter) continue;
       const sample = splitSample(text, { delimiter, quote }, ended);
-      const score = consistency(sample) * (RARE_DELIMITERS.includes(delimiter) ? RARE_FACTOR : 1);
+      const score = consistency(sample) * (RARE_DELIMITERS.includes(delimiter) ? rareFactor(sample) : 1);
       if (score > bestScore) {
         best = { delimiter, quote, sample };
         bestScore = score;
@@ -80,6 +87,14 @@ function delimiterCandidates(text: string): string[] {
 /** The double quote is the rule; a single quote is tried only where it stands at the start of a field. */
 function quoteCandidates(text: string): string[] {
   return /(?:^|[\n\r,;\t|])'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
+}
+
+function rareFactor({ records }: SampleRecords): number {
+  const lengths = records.filter((record) => record.length > 1 || record[0] !== '').map(({ length }) => length);
+  const width = [...lengths].sort((a, b) => a - b)[lengths.length >> 1] ?? 0;
+  const even = lengths.filter((length) => length === width).length;
+  const isSure = width > 1 && lengths.length >= RARE_RECORDS_MIN && even >= RARE_EVEN_SHARE * lengths.length;
+  return isSure ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
 }
 
 function consistency(sample: SampleRecords): number {
