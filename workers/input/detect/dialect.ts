@@ -81,7 +81,7 @@ function plainDialect(text: string, ended: boolean): DetectedDialect | null {
 function delimiterCandidates(text: string): string[] {
   const usual = USUAL_DELIMITERS.filter((delimiter) => text.includes(delimiter));
   const rare = RARE_DELIMITERS.filter((delimiter) => text.includes(delimiter));
-  return usual.length + rare.length === 0 ? [','] : [...usual, ...rare];
+  return usual.length === 0 ? [',', ...rare] : [...usual, ...rare];
 }
 
 /** The double quote is the rule; a single quote is tried only where it stands at the start of a field. */

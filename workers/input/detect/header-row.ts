@@ -7,6 +7,12 @@ const HEADER_RECORDS_MAX = 40;
 /** Records below the header whose cells are compared with it. */
 const BODY_RECORDS = 20;
 
+/** Lines that a header of several lines has at most: titles, groups of columns, names, units. */
+const HEADER_LINES_MAX = 5;
+
+/** Years name columns of tables over time; spreadsheets export them with a decimal. */
+const YEAR = /^(?:19|20)\d{2}(?:\.0)?$/;
+
 /**
  * @param records of the sample, blank ones included
  * @param isExpected tells whether a text is a name or alias of a column that the Template declares or reads
@@ -33,7 +39,10 @@ function bestMatch(records: readonly (readonly string[])[], isExpected: (text: s
   return best;
 }
 
-/** The first record of the table's own width whose cells look like names; null when it looks like the data below. */
+/**
+ * The first record of the table's own width whose cells look like names, or the last of several such records above the
+ * data (titles spread over the columns, groups of columns); null when it looks like the data below.
+ */
 function headerByForm(records: readonly (readonly string[])[]): number | null {
   const width = usualWidth(records);
   const limit = Math.min(records.length, HEADER_RECORDS_MAX);
@@ -41,10 +50,33 @@ function headerByForm(records: readonly (readonly string[])[]): number | null {
     const record = records[index]!;
     if (filledCells(record) < Math.max(1, Math.ceil(Math.min(width, record.length) * 0.6)) || record.length < width)
       continue;
-    return looksLikeData(record, records.slice(index + 1, index + 1 + BODY_RECORDS)) ? null : index;
+    const last = lastHeaderLine(records, index);
+    return last === index && looksLikeData(record, bodyBelow(records, index)) ? null : last;
   }
   const first = records.findIndex((record) => filledCells(record) > 0);
   return first < 0 ? null : first;
+}
+
+/**
+ * Goes down while the next filled record, too, names columns whose cells below are numbers, dates or addresses. Not from
+ * a record that names every column by a name of its own: what stands below it is data, whatever it looks like.
+ */
+function lastHeaderLine(records: readonly (readonly string[])[], first: number): number {
+  let last = first;
+  const names = records[first]!.map((cell) => cell.trim());
+  if (!names.includes('') && new Set(names).size === names.length) return first;
+  for (let lines = 1; lines < HEADER_LINES_MAX; lines++) {
+    const next = records.findIndex((record, index) => index > last && filledCells(record) > 0);
+    if (next < 0 || records[next]!.length < records[first]!.length) break;
+    const { named, alike, typed } = compareWithBody(records[next]!, bodyBelow(records, next));
+    if (named * 2 < typed || named === 0 || alike > 0) break;
+    last = next;
+  }
+  return last;
+}
+
+function bodyBelow(records: readonly (readonly string[])[], header: number): readonly (readonly string[])[] {
+  return records.slice(header + 1, header + 1 + BODY_RECORDS);
 }
 
 /** The width that most filled records have; the larger one where two are as frequent. */
@@ -70,17 +102,33 @@ function filledCells(record: readonly string[]): number {
 
 /** True when a record has numbers, dates or addresses in it where the rows below have them in the same columns. */
 function looksLikeData(record: readonly string[], body: readonly (readonly string[])[]): boolean {
-  let alike = 0;
-  let typed = 0;
-  for (const [column, cell] of record.entries()) {
-    const kind = cellKind(cell.trim());
-    const below = body.map((row) => cellKind((row[column] ?? '').trim())).filter((other) => other !== '');
-    const typedBelow = below.filter((other) => isDataKind(other)).length;
-    if (typedBelow * 2 > below.length) {
-      typed++;
-      if (isDataKind(kind)) alike++;
-    }
-  }
+  const { alike, typed } = compareWithBody(record, body);
   if (typed === 0) return record.length > 0 && record.every((cell) => isDataKind(cellKind(cell.trim())));
   return alike * 2 > typed;
+}
+
+interface Comparison {
+  /** Columns that hold mostly numbers, dates or addresses below the record. */
+  readonly typed: number;
+  /** Of these, columns where the record has such a cell too. */
+  readonly alike: number;
+  /** Of these, columns where the record has a text, or a year above cells that are no years. */
+  readonly named: number;
+}
+
+function compareWithBody(record: readonly string[], body: readonly (readonly string[])[]): Comparison {
+  let typed = 0;
+  let alike = 0;
+  let named = 0;
+  for (const [column, cell] of record.entries()) {
+    const below = body.map((row) => (row[column] ?? '').trim()).filter((text) => text !== '');
+    if (below.filter((text) => isDataKind(cellKind(text))).length * 2 <= below.length) continue;
+    typed++;
+    const kind = cellKind(cell.trim());
+    const isYearAboveOthers =
+      YEAR.test(cell.trim()) && below.filter((text) => YEAR.test(text)).length * 2 <= below.length;
+    if (isDataKind(kind) && !isYearAboveOthers) alike++;
+    else if (kind !== '' && kind !== 'code') named++;
+  }
+  return { typed, alike, named };
 }
