@@ -33,7 +33,7 @@ function writeTables(folder: string, tables: Readonly<Record<string, string>>): 
 /** @throws with the problems of a Template that is not sound */
 export async function applyTemplate(
   template: object,
-  input: string,
+  input: string | Uint8Array,
   batchRowsMax = 4096,
   tables: Readonly<Record<string, string>> = {},
 ): Promise<Applied> {

@@ -17,6 +17,13 @@ const RARE_FACTOR = 0.75;
 const RARE_EVEN_SHARE = 0.9;
 const RARE_RECORDS_MIN = 3;
 
+/**
+ * Spaces and colons stand in names, sentences and times: only a file whose records they cut all alike, the header too,
+ * is theirs, and not into two ("First name" above "Ada Lovelace" is one column). Else such a column would lose words.
+ */
+const TEXT_DELIMITERS = [':', ' '];
+const TEXT_DELIMITER_COLUMNS_MIN = 3;
+
 /** Factor of a rare delimiter that gives ragged or too few records: only worse than no delimiter at all. */
 const RARE_DOUBTFUL_FACTOR = 1e-3;
 
@@ -50,7 +57,7 @@ export function detectDialect(
     for (const quote of quotes) {
       if (quote === delimiter) continue;
       const sample = splitSample(text, { delimiter, quote }, ended);
-      const score = consistency(sample) * (RARE_DELIMITERS.includes(delimiter) ? rareFactor(sample) : 1);
+      const score = consistency(sample) * (RARE_DELIMITERS.includes(delimiter) ? rareFactor(delimiter, sample) : 1);
       if (score > bestScore) {
         best = { delimiter, quote, sample };
         bestScore = score;
@@ -89,11 +96,14 @@ function quoteCandidates(text: string): string[] {
   return /(?:^|[\n\r,;\t|])'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
 }
 
-function rareFactor({ records }: SampleRecords): number {
+function rareFactor(delimiter: string, { records }: SampleRecords): number {
   const lengths = records.filter((record) => record.length > 1 || record[0] !== '').map(({ length }) => length);
   const width = [...lengths].sort((a, b) => a - b)[lengths.length >> 1] ?? 0;
   const even = lengths.filter((length) => length === width).length;
-  const isSure = width > 1 && lengths.length >= RARE_RECORDS_MIN && even >= RARE_EVEN_SHARE * lengths.length;
+  const isText = TEXT_DELIMITERS.includes(delimiter);
+  const share = isText ? 1 : RARE_EVEN_SHARE;
+  const widthMin = isText ? TEXT_DELIMITER_COLUMNS_MIN : 2;
+  const isSure = width >= widthMin && lengths.length >= RARE_RECORDS_MIN && even >= share * lengths.length;
   return isSure ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
 }
 

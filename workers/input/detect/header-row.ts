@@ -46,12 +46,17 @@ function bestMatch(records: readonly (readonly string[])[], isExpected: (text: s
 function headerByForm(records: readonly (readonly string[])[]): number | null {
   const width = usualWidth(records);
   const limit = Math.min(records.length, HEADER_RECORDS_MAX);
+  let above: number | null = null;
   for (let index = 0; index < limit; index++) {
     const record = records[index]!;
-    if (filledCells(record) < Math.max(1, Math.ceil(Math.min(width, record.length) * 0.6)) || record.length < width)
+    const filled = filledCells(record);
+    if (filled < Math.max(1, Math.ceil(Math.min(width, record.length) * 0.6)) || record.length < width) {
+      // Too short a header, or one with gaps, looks like a line above the table until the next line turns out to be data.
+      if (filled > 1 || (filled === 1 && record.length === 2 && width === 2)) above = index;
       continue;
+    }
     const last = lastHeaderLine(records, index);
-    return last === index && looksLikeData(record, bodyBelow(records, index)) ? null : last;
+    return last === index && looksLikeData(record, bodyBelow(records, index)) ? above : last;
   }
   const first = records.findIndex((record) => filledCells(record) > 0);
   return first < 0 ? null : first;
@@ -79,21 +84,26 @@ function bodyBelow(records: readonly (readonly string[])[], header: number): rea
   return records.slice(header + 1, header + 1 + BODY_RECORDS);
 }
 
-/** The width that most filled records have; the larger one where two are as frequent. */
+/**
+ * The width that most filled records have, empty cells at their ends left out. Where two are as frequent, the wider one
+ * if it begins with names: a table under words; else the one that comes first: rows with fields too many.
+ */
 function usualWidth(records: readonly (readonly string[])[]): number {
-  const counts = new Map<number, number>();
-  for (const record of records) {
-    if (filledCells(record) > 0) counts.set(record.length, (counts.get(record.length) ?? 0) + 1);
+  const widths = new Map<number, { count: number; first: number }>();
+  for (const [index, record] of records.entries()) {
+    const length = record.findLastIndex((cell) => cell.trim() !== '') + 1;
+    const known = widths.get(length);
+    if (known !== undefined) known.count++;
+    else if (length > 0) widths.set(length, { count: 1, first: index });
   }
-  let width = 0;
-  let most = 0;
-  for (const [length, count] of counts) {
-    if (count > most || (count === most && length > width)) {
-      width = length;
-      most = count;
-    }
-  }
-  return width;
+  const most = Math.max(...[...widths.values()].map(({ count }) => count));
+  const [first, ...others] = [...widths].filter(([, { count }]) => count === most);
+  if (first === undefined) return 0;
+  const wider = others.find(
+    ([width, { first: index }]) =>
+      width > first[0] && most > 1 && !looksLikeData(records[index]!, bodyBelow(records, index)),
+  );
+  return wider?.[0] ?? first[0];
 }
 
 function filledCells(record: readonly string[]): number {

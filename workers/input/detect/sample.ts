@@ -50,6 +50,7 @@ interface SplitState {
 /** Reads one field; leaves `at` on the delimiter or line break behind it. */
 function field(text: string, dialect: Dialect, state: SplitState): string {
   const start = state.at;
+  let from = start;
   if (dialect.quote !== '' && text[start] === dialect.quote) {
     const end = closingQuote(text, dialect.quote, start + 1);
     const behind = text[end + 1];
@@ -59,12 +60,14 @@ function field(text: string, dialect: Dialect, state: SplitState): string {
       return text.slice(start + 1, end).replaceAll(dialect.quote + dialect.quote, dialect.quote);
     }
     state.stray++;
+    // As the readers do: what stands inside the quotes belongs to the field, whatever follows them.
+    if (end >= 0) from = end + 1;
   }
-  let at = start;
+  let at = from;
   for (; at < text.length; at++) {
     const character = text[at]!;
     if (character === dialect.delimiter || character === '\n' || character === '\r') break;
-    if (character === dialect.quote && at > start) state.stray++;
+    if (character === dialect.quote && dialect.quote !== '' && at > from) state.stray++;
   }
   state.at = at;
   return text.slice(start, at);

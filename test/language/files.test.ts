@@ -1,0 +1,210 @@
+// How files are read: missing values, quotes, line ends, blank lines, ragged rows, encodings, compression, detection.
+import { gzipSync } from 'node:zlib';
+import { golden } from './golden.ts';
+
+const PASS = 'operations: []';
+const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
+
+golden('what means missing', [
+  {
+    name: 'quoted and unquoted empty fields are the same',
+    template: 'operations: [{fill_empty: {columns: [a, b], value: none}}]',
+    input: 'a,b\n"",\n,""\nx,y\n',
+    output: 'a,b\nnone,none\nnone,none\nx,y\n',
+  },
+  {
+    name: 'other texts, as they are written and no others',
+    template: 'input: {null_values: ["", "NULL", "-"]}\noperations: [{fill_empty: {columns: "*", value: none}}]',
+    input: 'a,b\nNULL,-\n"NULL",null\n,--\n',
+    output: "a,b\nnone,none\nnone,null\nnone,'--\n",
+  },
+  {
+    name: 'without the empty text in the list an empty cell is an empty text',
+    template:
+      'input: {null_values: ["n/a"]}\noperations: [{set: {columns: {b: "a == \\"\\" ? \\"empty\\" : is_blank(a) ? \\"null\\" : a"}}}]',
+    input: 'a,x\n,1\nn/a,2\nz,3\n',
+    output: 'a,x,b\n,1,empty\n,2,null\nz,3,z\n',
+  },
+  {
+    name: 'nothing is inferred',
+    template: 'operations: [{filter: {where: "true"}}]',
+    input: 'id,n,d,e,p,b\n007,1E5,01.02.2026,12345678901234567890,+49 30 1,TRUE\n',
+    output: 'id,n,d,e,p,b\n007,1E5,01.02.2026,12345678901234567890,+49 30 1,TRUE\n',
+  },
+]);
+
+golden('quotes', [
+  {
+    name: 'how a field was quoted never shows',
+    template: PASS,
+    input: 'a,"b"\n"x","y ""z"""\n"1,2","l1\nl2"\n',
+    output: 'a,b\nx,"y ""z"""\n"1,2","l1\nl2"\n',
+  },
+  {
+    name: 'a quote inside an unquoted field is a letter',
+    template: PASS,
+    input: 'a,b\n5" pipe,x\n',
+    output: 'a,b\n"5"" pipe",x\n',
+  },
+  {
+    name: 'text behind a closing quote: the field is taken as it stands, and counted',
+    template: PASS,
+    input: 'a,b\n"x" y,1\n2,"p,q" r\n',
+    output: 'a,b\n"""x"" y",1\n2,"""p,q"" r"\n',
+    errors: ['input: STRAY_QUOTE 2 1 2'],
+  },
+  {
+    name: 'stray_quotes fail',
+    template: 'input: {csv: {stray_quotes: fail}}\noperations: []',
+    input: 'a,b\n"x" y,1\n',
+    error: 'MALFORMED_FILE',
+  },
+  {
+    name: 'no quotes at all',
+    template: "input: {csv: {quote: ''}}\noperations: []",
+    input: 'a,b\n"x",y\n',
+    output: 'a,b\n"""x""",y\n',
+  },
+  {
+    name: 'single quotes',
+    template: 'input: {csv: {quote: "\'"}}\noperations: []',
+    input: "a,b\n'x,1',y\n",
+    output: 'a,b\n"x,1",y\n',
+  },
+  { name: 'a quote that is not closed', template: PASS, input: 'a,b\n"x,y\n1,2\n', error: 'MALFORMED_FILE' },
+]);
+
+golden('line ends and blank lines', [
+  { name: 'mixed', template: PASS, input: 'a,b\r\n1,2\n3,4\r5,6', output: 'a,b\n1,2\n3,4\n5,6\n' },
+  { name: 'blank lines are skipped', template: PASS, input: 'a,b\n\n1,2\n\r\n\n3,4\n\n', output: 'a,b\n1,2\n3,4\n' },
+  {
+    name: 'in a file of one column they are nulls, and written so that they can be read again',
+    template: 'operations: [{set: {columns: {n: run.row}}}]',
+    input: 'a\nx\n\ny\n',
+    output: 'a,n\nx,1\n,2\ny,3\n',
+  },
+  { name: 'one column comes out as it went in', template: PASS, input: 'a\nx\n\ny\n', output: 'a\nx\n""\ny\n' },
+  {
+    name: 'source rows do not count blank lines',
+    template: 'operations: [{set: {columns: {n: run.row}}}]',
+    input: 'a,b\n\n1,2\n\n3,4\n',
+    output: 'a,b,n\n1,2,1\n3,4,2\n',
+  },
+]);
+
+golden('ragged rows', [
+  {
+    name: 'short ones are filled, empty extra fields are nothing, others are dropped and counted',
+    template: PASS,
+    input: 'a,b,c\n1\n1,2\n1,2,3,\n1,2,3,,\n1,2,3,4\n',
+    output: 'a,b,c\n1,,\n1,2,\n1,2,3\n1,2,3\n1,2,3\n',
+    errors: ['input: RAGGED_ROW 1 5'],
+  },
+  {
+    name: 'fail: too short',
+    template: 'input: {csv: {ragged: fail}}\noperations: []',
+    input: 'a,b\n1,2\n1\n',
+    error: 'MALFORMED_FILE',
+  },
+  {
+    name: 'fail: too long',
+    template: 'input: {csv: {ragged: fail}}\noperations: []',
+    input: 'a,b\n1,2,3\n',
+    error: 'MALFORMED_FILE',
+  },
+]);
+
+golden('encodings and compression', [
+  { name: 'byte order mark', template: PASS, input: '\uFEFFa,b\nä,2\n', output: 'a,b\nä,2\n' },
+  { name: 'byte order mark before a quote', template: PASS, input: '\uFEFF"a","b"\n1,2\n', output: 'a,b\n1,2\n' },
+  { name: 'UTF-16', template: PASS, input: utf16('a;b\nä€;😀\n'), output: 'a,b\nä€,😀\n' },
+  {
+    name: 'windows-1252, its marks above 0x7F included',
+    template: 'input: {csv: {encoding: windows-1252}}\noperations: []',
+    input: Buffer.from([0x61, 0x2c, 0x62, 10, 0x80, 0x2c, 0xe4, 10, 0x96, 0x2c, 0x93, 0x94, 10]),
+    output: 'a,b\n€,ä\n–,“”\n',
+  },
+  {
+    name: 'not UTF-8, and nothing said of it',
+    template: PASS,
+    input: Buffer.from([0x61, 0x2c, 0x62, 10, 0xe4, 0x2c, 0x31, 10]),
+    error: 'MALFORMED_FILE',
+  },
+  { name: 'gzip', template: PASS, input: gzipSync('a,b\n1,2\n'), output: 'a,b\n1,2\n' },
+  {
+    name: 'gzip of several members',
+    template: PASS,
+    input: Buffer.concat([gzipSync('a,b\n1,'), gzipSync('2\n3,4\n')]),
+    output: 'a,b\n1,2\n3,4\n',
+  },
+  { name: 'gzip cut off', template: PASS, input: gzipSync('a,b\n1,2\n').subarray(0, 20), error: 'MALFORMED_FILE' },
+  { name: 'empty', template: PASS, input: '', error: 'MALFORMED_FILE: The file is empty.' },
+  { name: 'blank lines only', template: PASS, input: '\n\r\n\n', error: 'MALFORMED_FILE' },
+  { name: 'markup', template: PASS, input: '<!DOCTYPE html><html></html>', error: 'UNSUPPORTED_FILE_TYPE' },
+]);
+
+golden('detection', [
+  {
+    name: 'semicolons and decimal commas',
+    template: PASS,
+    input: 'd;v\n1;2,50\n3;4,00\n',
+    output: 'd,v\n1,"2,50"\n3,"4,00"\n',
+  },
+  { name: 'tabs', template: PASS, input: 'a\tb\n1\t2,3\n', output: 'a,b\n1,"2,3"\n' },
+  { name: 'pipes', template: PASS, input: 'a|b\n1|2\n', output: 'a,b\n1,2\n' },
+  { name: 'a mark of several bytes', template: PASS, input: 'a¦b\n1¦"2¦3"\n', output: 'a,b\n1,2¦3\n' },
+  {
+    name: 'one column of names keeps its spaces',
+    template: PASS,
+    input: 'name\nAda Lovelace\nBob\n',
+    output: 'name\nAda Lovelace\nBob\n',
+  },
+  { name: 'one column of times', template: PASS, input: 'at\n12:30\n13:45\n', output: 'at\n12:30\n13:45\n' },
+  {
+    name: 'words above the table',
+    template: 'input: {columns: [{name: amount, match: [Betrag]}]}\noperations: []',
+    input: 'Kontoauszug;;\nKonto;DE1;\n\nTag;Text;Betrag\n01.02.2026;a;1,00\n',
+    output: 'Tag,Text,amount\n01.02.2026,a,"1,00"\n',
+  },
+  { name: 'headers with gaps', template: PASS, input: 'a,,,b\n1,2,3,4\n', output: 'a,column_2,column_3,b\n1,2,3,4\n' },
+  { name: 'data alone has no header', template: PASS, input: '1,2\n3,4\n', output: 'column_1,column_2\n1,2\n3,4\n' },
+  {
+    name: 'a delimiter at the end of every row',
+    template: PASS,
+    input: 'a,b,c\n1,2,3,\n4,5,6,\n',
+    output: 'a,b,c\n1,2,3\n4,5,6\n',
+  },
+  { name: 'a row with a field too many', template: PASS, input: 'a,b\nx,y,z\n', output: 'a,b\nx,y\n' },
+  {
+    name: 'rows with fields too many',
+    template: PASS,
+    input: 'a,b\n1,2,3\n4,5,6\n7,8,9\n',
+    output: 'a,b\n1,2\n4,5\n7,8\n',
+  },
+  { name: 'a header alone', template: PASS, input: 'a,b\n', output: 'a,b\n' },
+  { name: 'a header alone, without a line end', template: PASS, input: 'a,b', output: 'a,b\n' },
+]);
+
+golden('no rows', [
+  {
+    name: 'every operation gives its columns without a row',
+    template: `operations:
+  - {parse_number: {columns: [amount]}}
+  - {parse_date: {columns: [day], formats: [dd.MM.yyyy]}}
+  - {set: {columns: {double: "amount * 2"}}}
+  - {split_column: {column: name, by: {separator: " "}, into: [first, last]}}
+  - {filter: {where: "amount > 0d"}}
+  - {sort: {by: [amount]}}
+  - {dedupe: {}}`,
+    input: 'day,name,amount\n',
+    output: 'day,first,last,amount,double\n',
+  },
+  {
+    name: 'aggregate over nothing gives no group',
+    template: 'operations: [{aggregate: {group_by: [a], metrics: [{fn: count, as: n}]}}]',
+    input: 'a,b\n',
+    output: 'a,n\n',
+  },
+  { name: 'JSON', template: 'operations: []\noutput: {format: json}', input: 'a,b\n', output: '[]\n' },
+  { name: 'NDJSON', template: 'operations: []\noutput: {format: ndjson}', input: 'a,b\n', output: '' },
+]);

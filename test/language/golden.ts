@@ -1,0 +1,59 @@
+// Runs tables of golden cases: a Template, a file and the bytes that must come out, worked out by hand. Each case runs
+// with batches of one row, of two and of full size, so that no answer depends on how rows fall into batches.
+
+import { test } from 'tap';
+import { parse } from 'yaml';
+import type { RunOutcome } from '../../workers/messages.ts';
+import { applyTemplate } from '../workers/apply-template.ts';
+import { problemsOf } from '../workers/check-problems.ts';
+
+export interface GoldenCase {
+  readonly name: string;
+  /** YAML, without `format`. */
+  readonly template: string;
+  /** The file; not needed where the Template itself is refused. */
+  readonly input?: string | Uint8Array;
+  /** Reference tables by name, as CSV. */
+  readonly tables?: Readonly<Record<string, string>>;
+  /** The whole output. */
+  readonly output?: string;
+  /** `CODE` or `CODE: message` of a Run that fails. */
+  readonly error?: string;
+  /** `pointer CODE` of every problem of a Template that is refused. */
+  readonly problems?: readonly string[];
+  /** Row errors of the report: `operation or input: CODE count row row...`. */
+  readonly errors?: readonly string[];
+}
+
+const BATCH_ROWS = [1, 2, 4096];
+
+/** One test for the whole table; a case that fails says its name and the size of its batches. */
+export function golden(title: string, cases: readonly GoldenCase[]): void {
+  test(title, async (t) => {
+    for (const one of cases) {
+      if (one.problems !== undefined) {
+        const found = problemsOf(one.template).map(({ pointer, code }) => `${pointer} ${code}`);
+        t.strictSame(found, one.problems, one.name);
+        continue;
+      }
+      for (const rows of BATCH_ROWS) {
+        const { text, outcome } = await applyTemplate(parse(one.template), one.input ?? '', rows, one.tables);
+        const name = `${one.name} (batches of ${rows})`;
+        t.strictSame(answerOf(one, text, outcome), one.error ?? one.output, name);
+        if (one.errors !== undefined) t.strictSame(errorsOf(outcome), one.errors, `${name}: errors`);
+      }
+    }
+  });
+}
+
+function answerOf({ error }: GoldenCase, text: string | null, { failure }: RunOutcome): string | null {
+  if (failure === null) return text;
+  return error !== undefined && !error.includes(': ') ? failure.code : `${failure.code}: ${failure.message}`;
+}
+
+function errorsOf({ report }: RunOutcome): string[] {
+  const places = [{ operation: 'input', errors: report.input.errors }, ...report.operations];
+  return places.flatMap(({ operation, errors }) =>
+    Object.entries(errors).map(([code, { count, rows }]) => `${operation}: ${code} ${count} ${rows.join(' ')}`),
+  );
+}
