@@ -1,8 +1,9 @@
-// Reads multipart/form-data (RFC 7578) as it arrives and keeps the form's rules: one file, few parts, short parameters, a
-// last boundary. It does not judge what parameters say. Our own reader, not a library's: the parts that nobody wants must
-// be counted to the byte, and a short form costs a tenth of what streams cost (busboy: 54 µs); busboy is its oracle.
-// States: start → preamble → (headers → content)* → epilogue; broken at any time, told once.
-import { type PartHead, parsePartHead } from './part-head.ts';
+// Reads multipart/form-data (RFC 7578) as it arrives with busboy (its only importer) and keeps the form's rules: one file,
+// few parts, short parameters, a last boundary. It does not judge what parameters say. The middle of a long file, where
+// busboy holds nothing back, goes past it: a search finds where the next boundary may begin, and busboy says if it does.
+// States: reading → broken (told once, the rest is ignored) or whole (the last boundary was seen and the body ended).
+import type { Readable, Writable } from 'node:stream';
+import busboy from 'busboy';
 
 /** A form has at most this many parts. */
 export const PARTS_MAX = 64;
@@ -10,11 +11,20 @@ export const PARTS_MAX = 64;
 /** Longest parameter, in bytes: one character or ten digits, with room for whoever pads. */
 export const PARAMETER_BYTES_MAX = 64;
 
-/** All headers of one part. */
-export const PART_HEAD_BYTES_MAX = 16 * 1024;
+/**
+ * The most that is kept of a part without a file name, in bytes. With a longer one the form counts as a whole, with its
+ * boundaries and headers: busboy does not say how long the part was.
+ */
+export const FIELD_BYTES_MAX = 64 * 1024;
 
-/** Blanks between a boundary and its line end (RFC 2046, 5.1.1). */
-const PADDING_BYTES_MAX = 64;
+/** Limits are one higher than the rule: busboy reports what reaches a limit exactly as if it were beyond. */
+const LIMITS = { parts: PARTS_MAX + 1, fieldSize: FIELD_BYTES_MAX + 1 };
+
+/** What busboy is given at once, in bytes. A file's first bytes and those at a boundary take this way. */
+const PIECE_BYTES = 16 * 1024;
+
+/** Buffers of busboy's streams: more than a piece, so that nothing waits in between. */
+const STREAM_BYTES = 4 * PIECE_BYTES;
 
 export const PARAMETER_NAMES = ['delimiter', 'header_row'] as const;
 export type ParameterName = (typeof PARAMETER_NAMES)[number];
@@ -22,7 +32,7 @@ export type ParameterName = (typeof PARAMETER_NAMES)[number];
 export interface FormSink {
   /** The file part begins; its name's ending in lower case without the dot, '' = none. The name goes no further. */
   fileStarted(ending: string): void;
-  /** The bytes are a view of what was written to the reader, valid during the call. */
+  /** The bytes are a view, valid during the call. */
   fileBytes(bytes: Buffer): void;
   /** So many bytes of a part that nobody reads. */
   otherBytes(count: number): void;
@@ -30,211 +40,179 @@ export interface FormSink {
   parameter(name: ParameterName, value: string | null): void;
   /** Called once, and nothing after it. */
   broken(message: string): void;
-  /** The form is complete. */
+  /** The form is complete. Never called before `end` has returned. */
   whole(): void;
 }
 
-/** The boundary of a multipart/form-data Content-Type, null when it is another type or has none. */
+/** The boundary of a multipart/form-data Content-Type, null when it is another type or has none (they are ASCII). */
 export function boundaryOf(contentType: string): string | null {
   if (!/^multipart\/form-data[ \t]*;/i.test(contentType)) return null;
   const [, quoted, plain] =
-    /;[ \t]*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))[ \t]*(?:;|$)/i.exec(contentType) ?? [];
+    /;[ \t]*boundary=(?:"([ !#-~]{1,200})"|([!#-:<-~]{1,200}))[ \t]*(?:;|$)/i.exec(contentType) ?? [];
   return quoted ?? plain ?? null;
 }
 
 const CR = 13;
-const LF = 10;
-const DASH = 45;
-const NONE = Buffer.alloc(0);
-
-/** Where a delimiter stands and what follows it; `more`: it cannot be told yet. */
-type Delimiter =
-  | { readonly kind: 'part' | 'last'; readonly at: number; readonly after: number }
-  | { readonly kind: 'more'; readonly at: number }
-  | { readonly kind: 'none' };
 
 export class FormReader {
   #sink: FormSink;
   /** Line end, two dashes, boundary. */
   #delimiter: Buffer;
-  #state: 'start' | 'preamble' | 'headers' | 'content' | 'epilogue' | 'over' = 'start';
-  #held: Buffer = NONE;
-  #parts = 0;
+  #parser: Writable;
+  #over = false;
   #fileSeen = false;
-  #part: PartHead | null = null;
-  #parameter: Buffer[] = [];
-  #parameterBytes = 0;
+  /** Busboy is inside the file and holds nothing back: what comes next is the file's up to a delimiter. */
+  #inFile = false;
+  #written: Buffer = Buffer.alloc(0);
+  /** What has not been told to the sink, in bytes: boundaries, headers, and parts that are unsized. */
+  #untoldBytes = 0;
+  /** There was a part that nobody reads and of which busboy does not tell how long it was. */
+  #unsized = false;
 
   constructor(boundary: string, sink: FormSink) {
     this.#sink = sink;
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+    this.#parser = this.#newParser(boundary);
   }
 
   /** Keeps nothing of the bytes but copies. */
   write(bytes: Buffer): void {
-    if (this.#state === 'over' || this.#state === 'epilogue') return;
-    const data = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
-    this.#held = NONE;
-    let at: number | null = 0;
-    while (at !== null && this.#running()) {
-      if (this.#state === 'start') at = this.#readStart(data);
-      else if (this.#state === 'headers') at = this.#readHeaders(data, at);
-      else at = this.#readContent(data, at);
+    let rest = bytes;
+    if (!this.#over) this.#untoldBytes += bytes.length;
+    while (rest.length > 0 && !this.#over) {
+      if (this.#inFile) {
+        const length = this.#contentLength(rest);
+        if (length > 0) this.#fileBytes(rest.subarray(0, length));
+        rest = rest.subarray(length);
+        this.#inFile = rest.length === 0;
+      } else {
+        this.#written = Buffer.from(rest.subarray(0, PIECE_BYTES));
+        rest = rest.subarray(PIECE_BYTES);
+        this.#parser.write(this.#written);
+      }
     }
   }
 
   /** The body has ended. */
   end(): void {
-    if (this.#state === 'epilogue' && this.#fileSeen) {
-      this.#state = 'over';
-      this.#sink.whole();
-    } else if (this.#state === 'epilogue') {
-      this.#break('The form has no part named "file".');
-    } else {
-      this.#break('The form is malformed or ends before its last boundary.');
-    }
+    if (!this.#over) this.#parser.end();
   }
 
   /** Forgets the form; nothing is called any more. */
   abandon(): void {
-    this.#state = 'over';
-    this.#held = NONE;
+    this.#over = true;
+    this.#parser.destroy();
   }
 
-  #running(): boolean {
-    return this.#state !== 'over' && this.#state !== 'epilogue';
+  #newParser(boundary: string): Writable {
+    const parser = busboy({
+      headers: { 'content-type': `multipart/form-data; boundary="${boundary.replace(/\\/g, '\\\\')}"` },
+      limits: LIMITS,
+      defParamCharset: 'utf8',
+      highWaterMark: STREAM_BYTES,
+      fileHwm: STREAM_BYTES,
+    });
+    parser.on('file', (name: string | undefined, stream: Readable, { filename }: { filename?: string }) => {
+      // An unfinished form ends its streams with an error too; the parser tells it as well.
+      stream.on('error', (error) => this.#malformed(error));
+      if (this.#over) stream.resume();
+      else if (name === 'file') this.#readFile(stream, filename ?? '');
+      else if (isParameter(name)) this.#readParameter(name, stream);
+      else stream.on('data', (bytes: Buffer) => this.#count(bytes.length));
+    });
+    parser.on('field', (name: string | undefined, value: string | undefined) => this.#field(name, value ?? '\uFFFD'));
+    parser.on('partsLimit', () => this.#break(`The form has more than ${PARTS_MAX} parts.`));
+    parser.on('error', (error) => this.#malformed(error));
+    parser.on('close', () => this.#close());
+    return parser;
   }
 
-  /** The first delimiter needs no line end before it. */
-  #readStart(data: Buffer): number | null {
-    const first = this.#delimiter.subarray(2);
-    const length = Math.min(first.length, data.length);
-    if (first.compare(data, 0, length, 0, length) !== 0) {
-      this.#state = 'preamble';
-      return 0;
-    }
-    const delimiter = this.#judge(data, -2);
-    if (delimiter.kind === 'more') return this.#hold(data, 0);
-    this.#state = 'preamble';
-    return delimiter.kind === 'none' ? 0 : this.#boundary(delimiter);
-  }
-
-  /** Content of a part, or the preamble, up to the next delimiter. */
-  #readContent(data: Buffer, from: number): number | null {
-    const delimiter = this.#find(data, from);
-    if (delimiter.kind === 'none') {
-      this.#content(data.subarray(from));
-      return null;
-    }
-    if (delimiter.at > from) this.#content(data.subarray(from, delimiter.at));
-    if (!this.#running()) return null;
-    if (delimiter.kind === 'more') return this.#hold(data, delimiter.at);
-    this.#endPart();
-    return this.#boundary(delimiter);
-  }
-
-  #readHeaders(data: Buffer, from: number): number | null {
-    // Begins with the line end of the boundary's line, so that a part without headers ends at once.
-    const end = data.indexOf('\r\n\r\n', from, 'latin1');
-    if (end < 0 && data.length - from <= PART_HEAD_BYTES_MAX) return this.#hold(data, from);
-    const head = end < 0 || end - from > PART_HEAD_BYTES_MAX ? null : parsePartHead(data.subarray(from, end));
-    if (head === null) return this.#break('A part of the form has malformed headers.');
-    this.#state = 'content';
-    this.#part = head;
-    if (head.name === 'file') this.#startFile(head);
-    return end + 4;
-  }
-
-  #startFile(head: PartHead): void {
-    if (!head.isFile) {
-      this.#break('The part named "file" must be sent as a file, with a file name.');
-    } else if (this.#fileSeen) {
+  #readFile(stream: Readable, fileName: string): void {
+    if (this.#fileSeen) {
       this.#break('The form has more than one part named "file".');
-    } else {
-      this.#fileSeen = true;
-      this.#sink.fileStarted(head.ending);
+      return;
     }
+    this.#fileSeen = true;
+    this.#sink.fileStarted(/\.([A-Za-z0-9]{1,16})$/.exec(fileName)?.[1]?.toLowerCase() ?? '');
+    stream.on('data', (bytes: Buffer) => {
+      if (this.#over) return;
+      // Pieces are views of what was written, but for what busboy had held back.
+      const { buffer, byteOffset, length } = this.#written;
+      this.#inFile = bytes.buffer === buffer && bytes.byteOffset + bytes.length === byteOffset + length;
+      this.#fileBytes(bytes);
+    });
+    // A stream that was never read hands its first bytes on later, and not while they are written.
+    stream.read(0);
   }
 
-  #boundary(delimiter: { readonly kind: 'part' | 'last'; readonly after: number }): number | null {
-    if (delimiter.kind === 'last') {
-      this.#state = 'epilogue';
-      return null;
-    }
-    this.#parts += 1;
-    if (this.#parts > PARTS_MAX) return this.#break(`The form has more than ${PARTS_MAX} parts.`);
-    this.#state = 'headers';
-    return delimiter.after;
+  #readParameter(name: ParameterName, stream: Readable): void {
+    let value = Buffer.alloc(0);
+    stream.on('data', (bytes: Buffer) => {
+      if (value.length <= PARAMETER_BYTES_MAX) value = Buffer.concat([value, bytes]);
+    });
+    stream.on('end', () => {
+      if (!this.#over) this.#sink.parameter(name, value.length > PARAMETER_BYTES_MAX ? null : value.toString('utf8'));
+    });
   }
 
-  #content(bytes: Buffer): void {
-    if (this.#state !== 'content' || this.#part === null || bytes.length === 0) return;
-    const { name } = this.#part;
-    if (name === 'file') {
-      this.#sink.fileBytes(bytes);
-    } else if (isParameter(name)) {
-      this.#parameterBytes += bytes.length;
-      if (this.#parameterBytes <= PARAMETER_BYTES_MAX) this.#parameter.push(Buffer.from(bytes));
-    } else {
-      this.#sink.otherBytes(bytes.length);
-    }
+  #field(name: string | undefined, value: string): void {
+    if (this.#over) return;
+    const length = Buffer.byteLength(value);
+    if (name === 'file') this.#break('The part named "file" must be sent as a file, with a file name.');
+    else if (isParameter(name)) this.#sink.parameter(name, length > PARAMETER_BYTES_MAX ? null : value);
+    else if (length > FIELD_BYTES_MAX || value.includes('\uFFFD')) this.#unsized = true;
+    else this.#count(length);
   }
 
-  #endPart(): void {
-    const part = this.#part;
-    this.#part = null;
-    if (part === null || !isParameter(part.name)) return;
-    const short = this.#parameterBytes <= PARAMETER_BYTES_MAX;
-    this.#sink.parameter(part.name, short ? part.decode(Buffer.concat(this.#parameter)) : null);
-    this.#parameter = [];
-    this.#parameterBytes = 0;
+  #fileBytes(bytes: Buffer): void {
+    this.#untoldBytes -= bytes.length;
+    this.#sink.fileBytes(bytes);
   }
 
-  #find(data: Buffer, from: number): Delimiter {
-    let search = from;
-    for (;;) {
-      const at = data.indexOf(this.#delimiter, search);
-      if (at < 0) break;
-      const delimiter = this.#judge(data, at);
-      if (delimiter.kind !== 'none') return delimiter;
-      search = at + 1;
-    }
-    // The tail may be the beginning of a delimiter.
-    let at = data.indexOf(CR, Math.max(search, data.length - this.#delimiter.length + 1));
+  #count(bytes: number): void {
+    if (this.#over || bytes <= 0) return;
+    this.#untoldBytes -= bytes;
+    this.#sink.otherBytes(bytes);
+  }
+
+  /** How many of these bytes are the file's for certain: those before whatever may be the beginning of a delimiter. */
+  #contentLength(bytes: Buffer): number {
+    const whole = bytes.indexOf(this.#delimiter);
+    if (whole >= 0) return whole;
+    let at = bytes.indexOf(CR, Math.max(0, bytes.length - this.#delimiter.length + 1));
     while (at >= 0) {
-      const length = data.length - at;
-      if (this.#delimiter.compare(data, at, data.length, 0, length) === 0) return { kind: 'more', at };
-      at = data.indexOf(CR, at + 1);
+      const length = bytes.length - at;
+      if (this.#delimiter.compare(bytes, at, bytes.length, 0, length) === 0) return at;
+      at = bytes.indexOf(CR, at + 1);
     }
-    return { kind: 'none' };
+    return bytes.length;
   }
 
-  /** What follows the delimiter at `at`: a line end, two dashes, or text that makes it content. */
-  #judge(data: Buffer, at: number): Delimiter {
-    let after = at + this.#delimiter.length;
-    if (data[after] === DASH && data[after + 1] === DASH) return { kind: 'last', at, after: after + 2 };
-    const paddingEnd = after + PADDING_BYTES_MAX;
-    while (after < paddingEnd && (data[after] === 32 || data[after] === 9)) after += 1;
-    if (data[after] === CR && data[after + 1] === LF) return { kind: 'part', at, after };
-    const next = data[after];
-    const open = after >= data.length || (after + 1 >= data.length && (next === CR || next === DASH));
-    return open ? { kind: 'more', at } : { kind: 'none' };
+  #malformed(error: unknown): void {
+    const inHeaders = error instanceof Error && error.message === 'Malformed part header';
+    this.#break(
+      inHeaders
+        ? 'A part of the form has malformed headers.'
+        : 'The form is malformed or ends before its last boundary.',
+    );
   }
 
-  #hold(data: Buffer, from: number): null {
-    this.#held = Buffer.from(data.subarray(from));
-    return null;
+  #close(): void {
+    if (this.#over) return;
+    if (!this.#fileSeen) this.#break('The form has no part named "file".');
+    else if (this.#unsized) this.#count(this.#untoldBytes);
+    if (this.#over) return;
+    this.#over = true;
+    this.#sink.whole();
   }
 
-  #break(message: string): null {
-    if (this.#state !== 'over') {
-      this.abandon();
-      this.#sink.broken(message);
-    }
-    return null;
+  #break(message: string): void {
+    if (this.#over) return;
+    this.abandon();
+    this.#sink.broken(message);
   }
 }
 
-function isParameter(name: string | null): name is ParameterName {
-  return name === 'delimiter' || name === 'header_row';
+function isParameter(name: string | undefined): name is ParameterName {
+  return PARAMETER_NAMES.includes(name as ParameterName);
 }
