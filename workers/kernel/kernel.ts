@@ -18,6 +18,7 @@ import type {
   KeepBytes,
   PadCells,
   PutAround,
+  ReadNumbers,
   ReplaceText,
   ReplaceWhole,
   SettleViews,
@@ -41,6 +42,7 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, InputKern
   replaceText: ReplaceText;
   replaceWhole: ReplaceWhole;
   settleViews: SettleViews;
+  readNumbers: ReadNumbers;
   // Keys, tables of keys, rows as records.
   hashViews(views: number, rows: number, count: number, seed: number, hashes: number): void;
   composeKeys: ComposeKeys;

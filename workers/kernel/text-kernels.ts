@@ -89,3 +89,13 @@ export type SettleViews = (
   cellBytesMax: number,
   todo: number,
 ) => number;
+
+export type ReadNumbers = (
+  views: number,
+  rows: number,
+  count: number,
+  format: number,
+  at: number,
+  meta: number,
+  todo: number,
+) => number;

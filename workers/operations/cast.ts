@@ -6,9 +6,10 @@ import type { Scope } from '../template/scope.ts';
 import { CalendarDate, parseDateText } from '../values/calendar.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
-import type { CellTarget } from './cells/cell-operator.ts';
+import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { numberEdit } from './cells/number-cells.ts';
 import { textOfValue } from './cells/text-of-value.ts';
-import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { CellFault, convertEdit } from './cells/value-cells.ts';
 import { columnType } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -64,7 +65,17 @@ export const cast = defineOperation({
     return { targets, words: { true_values, false_values } as Words };
   },
   start({ targets, words }, context) {
-    return startValueOperator(context, targets, ({ source, target }) => converter(source!.type, target.type, words));
+    const edits = targets.map((target) => {
+      const from = target.source!.type;
+      const { type } = target.target;
+      const convert = converter(from, type, words);
+      if (from !== 'text' || (type !== 'decimal' && type !== 'integer' && type !== 'number')) {
+        return convertEdit(context, target, convert);
+      }
+      const scale = type === 'integer' ? 0 : null;
+      return numberEdit(context, target, { format: {}, type, scale, rounding: 'error', minusZero: true }, convert);
+    });
+    return startCellOperator(context, targets, edits);
   },
 });
 

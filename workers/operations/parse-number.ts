@@ -2,8 +2,10 @@
 import { type Static, Type } from 'typebox';
 import { decimalToNumber, roundDecimal } from '../values/decimal.ts';
 import { type NumberFormat, parseNumberText } from '../values/number-text.ts';
+import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { type NumberReading, numberEdit } from './cells/number-cells.ts';
+import { CellFault } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -90,11 +92,14 @@ export const parseNumber = defineOperation({
     return { targets, given };
   },
   start({ targets, given }, context) {
-    return startValueOperator(context, targets, () => numberReader(given));
+    const reading = readingOf(given);
+    const read = numberReader(reading);
+    const edits = targets.map((target) => numberEdit(context, target, reading, read));
+    return startCellOperator(context, targets, edits);
   },
 });
 
-function numberReader(given: Static<typeof parameters>): (value: unknown) => unknown {
+function readingOf(given: Static<typeof parameters>): NumberReading {
   const { type = 'decimal', scale, rounding = 'error' } = given;
   const format: NumberFormat = {
     decimal: given.decimal ?? '.',
@@ -104,11 +109,14 @@ function numberReader(given: Static<typeof parameters>): (value: unknown) => unk
     percent: given.percent ?? false,
     exponent: given.exponent ?? false,
   };
-  const digits = type === 'integer' ? 0 : scale;
+  return { format, type, scale: type === 'integer' ? 0 : (scale ?? null), rounding, minusZero: false };
+}
+
+function numberReader({ format, type, scale, rounding }: NumberReading): (value: unknown) => unknown {
   return (value) => {
     const parsed = parseNumberText(value as string, format);
     if (parsed === null) return new CellFault('NOT_A_NUMBER');
-    const rounded = digits === undefined ? parsed : roundDecimal(parsed, digits, rounding);
+    const rounded = scale === null ? parsed : roundDecimal(parsed, scale, rounding);
     if (rounded === null) return new CellFault('PRECISION_LOSS');
     if (type === 'number') return decimalToNumber(rounded);
     return type === 'integer' ? rounded.digits : rounded;

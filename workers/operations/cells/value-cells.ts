@@ -58,20 +58,26 @@ export function startValueOperator(
   targets: readonly CellTarget[],
   convert: (target: CellTarget) => (value: unknown) => unknown,
 ): Operator {
-  const edits = targets.map((target) => {
-    const source = target.source!;
-    const reader = new CellReader(source.type, columnIndex(context.input, source));
-    const made = convert(target);
-    return valueEdit(context, {
-      type: target.target.type,
-      bind: (batch) => reader.bind(batch),
-      compute(row) {
-        const value = reader.read(row);
-        return value === null ? null : made(value);
-      },
-    });
-  });
+  const edits = targets.map((target) => convertEdit(context, target, convert(target)));
   return startCellOperator(context, targets, edits);
+}
+
+/** The edit that makes a target's cells from their values; null stays null. */
+export function convertEdit(
+  context: OperatorContext,
+  { source, target }: CellTarget,
+  made: (value: unknown) => unknown,
+): CellEdit {
+  if (source === null) throw new Error('cells are converted from a column');
+  const reader = new CellReader(source.type, columnIndex(context.input, source));
+  return valueEdit(context, {
+    type: target.type,
+    bind: (batch) => reader.bind(batch),
+    compute(row) {
+      const value = reader.read(row);
+      return value === null ? null : made(value);
+    },
+  });
 }
 
 function countChanges(
