@@ -14,8 +14,8 @@ const RARE_DELIMITERS = [':', '^', '~', '¦', '§', '\u001f', '*', '#', ' '];
 const RARE_FACTOR = 0.75;
 
 /** Records of which this share is of one length show that a rare delimiter is meant, where there are this many. */
-const RARE_EVEN_SHARE = 0.9;
-const RARE_RECORDS_MIN = 3;
+const EVEN_SHARE = 0.9;
+const EVEN_RECORDS_MIN = 3;
 
 /**
  * Spaces and colons stand in names, sentences and times: only a file whose records they cut all alike, the header too,
@@ -53,11 +53,14 @@ export function detectDialect(
   const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
   let best: DetectedDialect | null = null;
   let bestScore = -1;
+  let isUsualEven = false;
   for (const delimiter of delimiters) {
     for (const quote of quotes) {
       if (quote === delimiter) continue;
       const sample = splitSample(text, { delimiter, quote }, ended);
-      const score = consistency(sample) * (RARE_DELIMITERS.includes(delimiter) ? rareFactor(delimiter, sample) : 1);
+      const isRare = RARE_DELIMITERS.includes(delimiter);
+      isUsualEven ||= !isRare && evenShare(sample, 2) >= EVEN_SHARE;
+      const score = consistency(sample) * (isRare ? rareFactor(delimiter, sample, isUsualEven) : 1);
       if (score > bestScore) {
         best = { delimiter, quote, sample };
         bestScore = score;
@@ -96,15 +99,19 @@ function quoteCandidates(text: string): string[] {
   return /(?:^|[\n\r,;\t|])'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
 }
 
-function rareFactor(delimiter: string, { records }: SampleRecords): number {
+/** @param isUsualEven true when a usual delimiter, which is tried before, cuts the file evenly: then it is the one */
+function rareFactor(delimiter: string, sample: SampleRecords, isUsualEven: boolean): number {
+  const isText = TEXT_DELIMITERS.includes(delimiter);
+  const even = evenShare(sample, isText ? TEXT_DELIMITER_COLUMNS_MIN : 2);
+  return !isUsualEven && even >= (isText ? 1 : EVEN_SHARE) ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
+}
+
+/** The share of filled records that have the median length; 0 where that is too small or the records are too few. */
+function evenShare({ records }: SampleRecords, columnsMin: number): number {
   const lengths = records.filter((record) => record.length > 1 || record[0] !== '').map(({ length }) => length);
   const width = [...lengths].sort((a, b) => a - b)[lengths.length >> 1] ?? 0;
-  const even = lengths.filter((length) => length === width).length;
-  const isText = TEXT_DELIMITERS.includes(delimiter);
-  const share = isText ? 1 : RARE_EVEN_SHARE;
-  const widthMin = isText ? TEXT_DELIMITER_COLUMNS_MIN : 2;
-  const isSure = width >= widthMin && lengths.length >= RARE_RECORDS_MIN && even >= share * lengths.length;
-  return isSure ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
+  if (width < columnsMin || lengths.length < EVEN_RECORDS_MIN) return 0;
+  return lengths.filter((length) => length === width).length / lengths.length;
 }
 
 function consistency(sample: SampleRecords): number {
