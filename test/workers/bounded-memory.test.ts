@@ -1,4 +1,4 @@
-// Sort, dedupe, aggregate and join on a file much larger than what their state may take: the answers are Miller's, the
+// Sort, dedupe, aggregate, fills and join on a file much larger than what their state may take: the answers are Miller's, the
 // memory stays bounded, and the spill files go away, also after a cancel and on a full disk.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,6 +36,9 @@ const ROWS = 600_000;
 
 const TABLE_ROWS = 250_000;
 
+const FILL_DOWN_BY_EMAIL =
+  'if ($site == "" && is_present(@last[$email])) {$site = @last[$email]} if ($site != "") {@last[$email] = $site}';
+
 const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly miller: readonly string[] | null }>> =
   {
     sort: {
@@ -67,6 +70,14 @@ const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly
         '-f',
       ].concat(['email,amount_count,id_min,name_max']),
     },
+    fill_up: {
+      operation: { op: 'fill_up', columns: ['site'] },
+      miller: ['tac', 'then', 'fill-down', '-f', 'site', 'then', 'tac'],
+    },
+    fill_down: {
+      operation: { op: 'fill_down', columns: ['site'], group_by: 'email' },
+      miller: ['put', FILL_DOWN_BY_EMAIL],
+    },
     join: {
       operation: { op: 'join', table: 't', on: 'email', columns: ['city'], type: 'inner' },
       miller: null,
@@ -82,15 +93,16 @@ interface Files {
 function makeFiles(folder: string): Files {
   const files = { folder, input: join(folder, 'orders.csv'), table: join(folder, 'table.csv') };
   const descriptor = openSync(files.input, 'w');
-  let lines = ['id,name,email,amount,note'];
+  let lines = ['id,name,email,amount,note,site'];
   let state = 7;
   for (let row = 0; row < ROWS; row++) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     const person = (state >>> 8) % 300_000;
     const id = String(row).padStart(8, '0');
+    const site = row % 11 === 3 ? `site ${person % 71}` : '';
     const note = `order ${row} of ${person}, as it was`.padEnd(30, '.');
     lines.push(
-      `${id},name ${(person * 7919) % 100_003},person${person}@mail.example,${row % 997}.${row % 10}5,"${note}"`,
+      `${id},name ${(person * 7919) % 100_003},person${person}@mail.example,${row % 997}.${row % 10}5,"${note}",${site}`,
     );
     if (lines.length < 10_000 && row < ROWS - 1) continue;
     writeSync(descriptor, `${lines.join('\n')}\n`);

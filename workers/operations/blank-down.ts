@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import type { Batch } from '../batch.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnsOfTypes } from './cells/cell-targets.ts';
-import { LastCells } from './cells/last-cells.ts';
 import { columnSet } from './column-set.ts';
+import { LastCells } from './fills/last-cells.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 export const blankDown = defineOperation({

@@ -12,6 +12,7 @@ import { dropBlankRows } from './drop-blank-rows.ts';
 import { extract } from './extract.ts';
 import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
+import { fillUp } from './fill-up.ts';
 import { filter } from './filter.ts';
 import { formatDate } from './format-date.ts';
 import { formatNumber } from './format-number.ts';
@@ -55,6 +56,7 @@ const definitions: readonly OperationDefinition[] = [
   mapValues,
   fillEmpty,
   fillDown,
+  fillUp,
   blankIf,
   blankDown,
   parseNumber,

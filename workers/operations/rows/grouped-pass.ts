@@ -1,0 +1,142 @@
+// Brings the rows of each group together, lets them be worked on in the order of the source or against it, and puts them
+// back where they were. In bounded memory: it sorts them twice.
+import { type Batch, type ColumnData, VIEW_BYTES } from '../../batch.ts';
+import type { ColumnType } from '../../schema.ts';
+import { RowKeys } from '../keys/row-keys.ts';
+import type { OperatorContext } from '../operation.ts';
+import { RowSorter } from './row-sorter.ts';
+
+/** A row's place among all: a whole number, big-endian, so that bytes have the order of places. */
+const PLACE_BYTES = 8;
+
+/** What the place adds to a key: its length (kernel/assembly/hash.ts) and itself. */
+const PLACE_IN_KEY_BYTES = 4 + PLACE_BYTES;
+
+const TWO_32 = 2 ** 32;
+
+export interface PassPlan {
+  /** Types of the columns of the batches that are added. */
+  readonly types: readonly ColumnType[];
+  /** Indexes of the columns that make the group; none: all rows are one. */
+  readonly groups: readonly number[];
+  /** Rows of a group come last one first. */
+  readonly reversed: boolean;
+  /** Types of the columns that come out of the work. */
+  readonly makes: readonly ColumnType[];
+}
+
+/**
+ * Works on rows of groups that lie together; gives the same rows with the columns that come out.
+ * `starts`: by position, 1 for the first row of a group.
+ */
+export type GroupWork = (batch: Batch, starts: Uint8Array) => Batch;
+
+export class GroupedPass {
+  readonly #context: OperatorContext;
+  readonly #plan: PassPlan;
+  readonly #sorter: RowSorter;
+  #taken = 0;
+  #lastKey: Uint8Array | null = null;
+
+  constructor(context: OperatorContext, plan: PassPlan) {
+    this.#context = context;
+    this.#plan = plan;
+    const place = plan.types.length;
+    const keys = new RowKeys(context, plan.reversed ? [...plan.groups, place] : plan.groups, 'exact');
+    this.#sorter = new RowSorter(context, [...plan.types, 'text'], {
+      prepare: (batch) => keys.prepare(batch),
+      make: (batch) => keys.makeFilled(batch),
+    });
+  }
+
+  add(batch: Batch): void {
+    const { arena } = batch;
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    const mark = arena.next;
+    const views = arena.take(batch.rows * VIEW_BYTES);
+    const places = arena.take(batch.live * PLACE_BYTES);
+    const { u32 } = arena.heap;
+    for (let position = 0; position < batch.live; position++) {
+      const at = places + position * PLACE_BYTES;
+      const view = (views >>> 2) + batch.physicalRow(position) * 2;
+      writePlace(arena.heap.u8, at, this.#taken++, this.#plan.reversed);
+      u32[view] = at;
+      u32[view + 1] = PLACE_BYTES;
+    }
+    this.#sorter.add(batch.withColumns([...batch.columns, { kind: 'views', at: views }]));
+    arena.release(mark);
+  }
+
+  /** Hands the rows on in the order in which they came. A batch is valid until `next` returns. */
+  *finish(work: GroupWork, next: (batch: Batch) => void): Iterable<void> {
+    const { makes } = this.#plan;
+    const back = new RowSorter(this.#context, [...makes, 'text'], {
+      prepare: () => undefined,
+      make: (batch) => this.#placeKeys(batch, makes.length),
+    });
+    for (const _ of this.#sorter.finish((batch) => {
+      const starts = this.#starts(batch);
+      const place = batch.columns.at(-1)!;
+      const made = work(batch.withColumns(batch.columns.slice(1, -1)), starts);
+      back.add(made.withColumns([...made.columns, place]));
+    }))
+      yield;
+    yield* back.finish((batch) => next(batch.withColumns(batch.columns.slice(1, -1))));
+  }
+
+  #starts(batch: Batch): Uint8Array {
+    const starts = new Uint8Array(batch.live);
+    const { u8, u32 } = batch.heap;
+    const keys = viewsOf(batch.columns[0]!);
+    const trimmed = this.#plan.reversed ? PLACE_IN_KEY_BYTES : 0;
+    let last = this.#lastKey;
+    for (let position = 0; position < batch.live; position++) {
+      const view = (keys >>> 2) + batch.physicalRow(position) * 2;
+      const key = u8.subarray(u32[view]!, u32[view]! + u32[view + 1]! - trimmed);
+      if (last === null || Buffer.compare(last, key) !== 0) starts[position] = 1;
+      last = key;
+    }
+    this.#lastKey = last === null ? null : last.slice();
+    return starts;
+  }
+
+  /** Views of the places in rising order, 0 when the arena is full. */
+  #placeKeys(batch: Batch, index: number): number {
+    const places = viewsOf(batch.columns[index]!);
+    if (!this.#plan.reversed) return places;
+    const { arena } = batch;
+    const views = arena.tryTake(batch.rows * VIEW_BYTES);
+    const turned = arena.tryTake(batch.live * PLACE_BYTES);
+    if (views === 0 || turned === 0) return 0;
+    const { u8, u32 } = arena.heap;
+    for (let position = 0; position < batch.live; position++) {
+      const view = batch.physicalRow(position) * 2;
+      const at = turned + position * PLACE_BYTES;
+      const from = u32[(places >>> 2) + view]!;
+      for (let byte = 0; byte < PLACE_BYTES; byte++) u8[at + byte] = ~u8[from + byte]!;
+      u32[(views >>> 2) + view] = at;
+      u32[(views >>> 2) + view + 1] = PLACE_BYTES;
+    }
+    return views;
+  }
+}
+
+/** Inverted, places have the opposite order. */
+function writePlace(u8: Uint8Array, at: number, place: number, inverted: boolean): void {
+  const high = Math.floor(place / TWO_32);
+  const low = place % TWO_32;
+  writeWord(u8, at, inverted ? ~high : high);
+  writeWord(u8, at + 4, inverted ? ~low : low);
+}
+
+function writeWord(u8: Uint8Array, at: number, word: number): void {
+  u8[at] = word >>> 24;
+  u8[at + 1] = word >>> 16;
+  u8[at + 2] = word >>> 8;
+  u8[at + 3] = word;
+}
+
+function viewsOf(column: ColumnData): number {
+  if (column.kind !== 'views') throw new Error('keys and places are views');
+  return column.at;
+}
