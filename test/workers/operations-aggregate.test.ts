@@ -1,6 +1,7 @@
 // Aggregation: groups in the order first seen, exact sums, the same with and without files on the way.
 import fc from 'fast-check';
 import { test } from 'tap';
+import { Failed } from '../../workers/failure.ts';
 import { aggregate } from '../../workers/operations/aggregate.ts';
 import { ExactSum } from '../../workers/operations/rows/exact-sum.ts';
 import { type RunOptions, runOperation } from './operations/harness.ts';
@@ -144,4 +145,111 @@ test('a numeric metric of texts, and a percentile without p', async (t) => {
   const made = runOperation(aggregate, { op: 'aggregate', metrics }, { columns: ['a'], rows: [] });
   t.match(made.problems.join('\n'), /\/metrics\/0 WRONG_TYPE .*parse/i);
   t.match(made.problems.join('\n'), /\/metrics\/1 WRONG_PARAMETER .*needs p/);
+});
+
+const TYPES = ['text', 'decimal', 'integer', 'number', 'boolean', 'date', 'datetime'] as const;
+const FUNCTIONS = {
+  text: ['count', 'count_values'],
+  decimal: ['sum', 'mean', 'min', 'max', 'first', 'last', 'count_values'],
+  integer: ['sum', 'mean', 'min', 'max', 'first', 'last'],
+  number: ['sum', 'mean', 'min', 'max', 'first', 'last'],
+  boolean: ['any', 'all', 'min', 'first', 'last'],
+  date: ['min', 'max', 'first', 'last'],
+  datetime: ['min', 'max', 'first', 'last'],
+} as const;
+
+const orNull = (cell: fc.Arbitrary<string>) => fc.option(cell, { nil: null, freq: 6 });
+const small = fc.tuple(fc.integer({ min: -999, max: 999 }), fc.constantFrom('', '.5', '.50', '.05', '.500'));
+const wide = fc.tuple(fc.bigInt(-(2n ** 63n), 2n ** 63n), fc.constantFrom('', '.5', '.000000000000000000000001'));
+const decimals = fc.oneof({ weight: 9, arbitrary: small }, wide).map((parts) => parts.join(''));
+const integers = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.maxSafeInteger()).map(String);
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e200, max: 1e200 });
+const doubles = fc
+  .oneof(
+    fc.constantFrom(0, 0.1, 0.2, 1e16, -1e16, 1e-300),
+    fc.integer({ min: 0, max: 9999 }).map((n) => n / 100),
+    finite,
+  )
+  .map(String);
+const days = fc.date({ min: new Date('1900-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
+const cellsOf = {
+  text: fc.constantFrom('x', 'y'),
+  decimal: decimals,
+  integer: integers,
+  number: doubles,
+  boolean: fc.constantFrom('true', 'false'),
+  date: days.map((day) => day.toISOString().slice(0, 10)),
+  datetime: days.map((day) => day.toISOString()),
+};
+
+/** Rows of two group columns, k (text) and g (decimal), and one column of each type. */
+function rowsOf(keys: number): fc.Arbitrary<(string | null)[][]> {
+  const groups = [fc.integer({ min: 0, max: keys }).map(String), fc.constantFrom('1', '1.0', '2')];
+  const row = fc.tuple(...[...groups, ...TYPES.map((type) => cellsOf[type])].map(orNull));
+  return fc.array(row, { minLength: 1, maxLength: 500 });
+}
+
+test('metrics folded by kernels are those of one value at a time', (t) => {
+  const metrics = TYPES.flatMap((type) =>
+    FUNCTIONS[type].flatMap((fn) => [
+      { fn, column: type, as: `${fn}_${type}` },
+      { fn, column: type, as: `some_${fn}_${type}`, where: 'text == "x"' },
+    ]),
+  );
+  // The median has no kernel: with it all metrics go one value at a time.
+  const slow = { fn: 'median', column: 'integer', as: 'middle' };
+  const columns = ['k', 'g', ...TYPES];
+  const types = ['text', 'decimal', ...TYPES] as const;
+  const groupings = fc.constantFrom(['k'], ['g'], ['k', 'g'], []);
+  const way = fc.constantFrom<RunOptions>(
+    { batchRows: 1 },
+    { batchRows: 1000 },
+    { batchRows: 90, budgetBytes: 1000 },
+    { batchRows: 60, arenaBytes: 16_384, sparse: true },
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(2, 3000).chain(rowsOf), groupings, way, fc.boolean(), (rows, by, options, sorted) => {
+      const input = { columns, types, rows };
+      const operation = {
+        op: 'aggregate',
+        ...(by.length > 0 ? { group_by: by } : {}),
+        ...(sorted ? { order: 'sorted' } : {}),
+      };
+      const folded = outcome(() => runOperation(aggregate, { ...operation, metrics }, input, options));
+      const single = outcome(() => runOperation(aggregate, { ...operation, metrics: [...metrics, slow] }, input));
+      if (typeof folded === 'string' || typeof single === 'string') return folded === single;
+      const expected = single.rows.map((row) => row.slice(0, -1));
+      return (
+        JSON.stringify(folded.rows) === JSON.stringify(expected) &&
+        JSON.stringify(folded.sources) === JSON.stringify(single.sources)
+      );
+    }),
+    { numRuns: 150 },
+  );
+  t.pass();
+  t.end();
+});
+
+/** What a run gives, or the message of its failure. */
+function outcome<T>(run: () => T): T | string {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Failed) return error.failure.code;
+    throw error;
+  }
+}
+
+test('groups that the budget refuses come behind the others, in their order', async (t) => {
+  const rows = Array.from({ length: 9000 }, (_, row) => [`key ${(row * 7919) % 3001}`, `${row % 100}.25`]);
+  const sums = new Map<string, bigint>();
+  for (const [key, amount] of rows) sums.set(key!, (sums.get(key!) ?? 0n) + BigInt(amount!.replace('.', '')));
+  const operation = { op: 'aggregate', group_by: ['k'], metrics: [{ fn: 'sum', column: 'a' }, { fn: 'count' }] };
+  const input = { columns: ['k', 'a'], types: ['text', 'decimal'] as const, rows };
+  for (const budgetBytes of [1000, 60_000, 200_000]) {
+    const made = runOperation(aggregate, operation, input, { batchRows: 500, budgetBytes });
+    t.ok(made.spilled);
+    const expected = [...sums].map(([key, sum]) => [key, decimal(sum)]);
+    t.ok(JSON.stringify(made.rows.map(([key, sum]) => [key, sum])) === JSON.stringify(expected), `${budgetBytes}`);
+  }
 });

@@ -9,11 +9,13 @@ import { columnIndex } from './cells/cell-operator.ts';
 import { CellFault } from './cells/value-cells.ts';
 import { columnName, columnSet } from './column-set.ts';
 import { checkCondition } from './expressions/check-expression.ts';
+import { FoldedGroups } from './groups/folded-groups.ts';
+import { type FoldedMetric, isFolded } from './groups/group-fold.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 import { type Accumulator, METRICS, makeAccumulator, metricType } from './rows/accumulators.ts';
 import { HeldBytes } from './rows/held-values.ts';
 import { MetricConditions } from './rows/metric-conditions.ts';
-import { RowGroups } from './rows/row-groups.ts';
+import { type GroupReduction, RowGroups } from './rows/row-groups.ts';
 
 const metric = Type.Object(
   {
@@ -128,7 +130,10 @@ export const aggregate = defineOperation({
   },
   start({ groups, metrics, sorted }, context) {
     const conditions = new MetricConditions(metrics, context);
-    const rows = new RowGroups(context, { ...reductionOf(groups, metrics, context), sorted });
+    const reads = readsOf(groups, metrics, context);
+    const rows = metrics.every(({ fn, source }) => isFolded(fn, source?.type ?? null))
+      ? new FoldedGroups(context, { ...reads, metrics: foldedMetrics(metrics, reads), sorted })
+      : new RowGroups(context, { ...reads, ...reductionOf(metrics, reads, context), sorted });
     return {
       push: (batch: Batch) => conditions.apply(batch, (chosen) => rows.add(chosen)),
       finish: () => rows.finish(context.next),
@@ -156,21 +161,51 @@ function planMetric(given: Static<typeof metric>, index: number, scope: Scope): 
   return null;
 }
 
-function reductionOf(groups: readonly Column[], metrics: readonly PlannedMetric[], context: OperatorContext) {
+/** The columns that are read, groups first, then those of the metrics and their conditions; -1: a metric has none. */
+interface MetricReads {
+  readonly reads: readonly number[];
+  readonly readTypes: readonly ColumnType[];
+  readonly groups: number;
+  readonly places: readonly number[];
+  readonly conditions: readonly number[];
+}
+
+function readsOf(
+  groups: readonly Column[],
+  metrics: readonly PlannedMetric[],
+  { input }: OperatorContext,
+): MetricReads {
   const sources = metrics.map(({ source }) => source);
   const columns = [...groups, ...sources.filter((source) => source !== null)];
+  let next = groups.length;
+  const places = sources.map((source) => (source === null ? -1 : next++));
+  const conditions = metrics.map(({ where }) => (where === null ? -1 : next++));
+  const added = conditions.filter((place) => place >= 0).map((_, index) => input.length + index);
+  return {
+    reads: [...columns.map((column) => columnIndex(input, column)), ...added],
+    readTypes: [...columns.map(({ type }) => type), ...added.map(() => 'boolean' as const)],
+    groups: groups.length,
+    places,
+    conditions,
+  };
+}
+
+function foldedMetrics(metrics: readonly PlannedMetric[], { places, conditions }: MetricReads): FoldedMetric[] {
+  return metrics.map(({ fn, source, type }, index) => {
+    return { fn, type: source?.type ?? null, makes: type, place: places[index]!, condition: conditions[index]! };
+  });
+}
+
+function reductionOf(
+  metrics: readonly PlannedMetric[],
+  { places, conditions }: MetricReads,
+  context: OperatorContext,
+): Pick<GroupReduction, 'makes' | 'begin' | 'add' | 'end'> {
   const held = new HeldBytes(context.budget);
   const accumulators = metrics.map(({ fn, source, separator, percent }): Accumulator => {
     return makeAccumulator(fn, source?.type ?? null, { separator, percent, held });
   });
-  let next = groups.length;
-  const places = sources.map((source) => (source === null ? -1 : next++));
-  const conditions = metrics.map(({ where }) => (where === null ? -1 : next++));
-  const added = conditions.filter((place) => place >= 0).map((_, index) => context.input.length + index);
   return {
-    reads: [...columns.map((column) => columnIndex(context.input, column)), ...added],
-    readTypes: [...columns.map(({ type }) => type), ...added.map(() => 'boolean' as const)],
-    groups: groups.length,
     makes: metrics.map(({ type }) => type),
     begin() {
       held.release();

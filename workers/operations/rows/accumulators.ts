@@ -1,13 +1,14 @@
 // What one metric keeps of the rows of one group. A group is done before the next begins, so there is one of each metric.
 import type { ColumnType } from '../../schema.ts';
 import { CalendarDate } from '../../values/calendar.ts';
-import { addDecimals, compareDecimals, Decimal, divideDecimals } from '../../values/decimal.ts';
+import { compareDecimals, Decimal, divideDecimals } from '../../values/decimal.ts';
 import { Timestamp } from '../../values/timestamp.ts';
 import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
 import { textOfValue } from '../cells/text-of-value.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import { ExactSum } from './exact-sum.ts';
 import { distinctCount, type HeldBytes, mode, percentile, variance } from './held-values.ts';
+import { WideSum } from './wide-sum.ts';
 
 export const METRICS = [
   ...(['count', 'count_values', 'count_distinct', 'sum', 'mean', 'min', 'max', 'first', 'last'] as const),
@@ -134,27 +135,24 @@ function doubleSum(mean: boolean): Accumulator {
 
 /** Integers are decimals of scale 0 here, so that sums beyond 64 bits are noticed instead of wrong. */
 function decimalSum(gives: 'sum' | 'integer' | 'mean'): Accumulator {
-  let sum: Decimal | null = null;
+  let sum = new WideSum();
   let count = 0;
-  let overflow = false;
   return {
     begin: () => {
-      sum = null;
+      sum = new WideSum();
       count = 0;
-      overflow = false;
     },
     add: (value) => {
-      if (value === null || overflow) return;
-      const next = value instanceof Decimal ? value : new Decimal(value as number | bigint, 0);
-      sum = sum === null ? next : addDecimals(sum, next);
-      overflow = sum === null;
+      if (value === null) return;
+      sum.add(value instanceof Decimal ? value : new Decimal(value as number | bigint, 0));
       count++;
     },
     end: () => {
-      if (overflow) return new CellFault('OUT_OF_RANGE');
-      if (sum === null) return null;
-      if (gives === 'mean') return divideDecimals(sum, new Decimal(count, 0)) ?? new CellFault('OUT_OF_RANGE');
-      return gives === 'integer' ? sum.digits : sum;
+      if (count === 0) return null;
+      const { value } = sum;
+      if (value === null) return new CellFault('OUT_OF_RANGE');
+      if (gives === 'mean') return divideDecimals(value, new Decimal(count, 0)) ?? new CellFault('OUT_OF_RANGE');
+      return gives === 'integer' ? value.digits : value;
     },
   };
 }

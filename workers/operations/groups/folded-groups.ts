@@ -1,0 +1,240 @@
+// Groups and their metrics as rows come: a hash table numbers the keys, kernels fold the cells into the states of the groups.
+// When the budget refuses more groups, rows of those that are known are folded on, all others are put off to files by the
+// hash of their key, and their groups come behind the rest, in their order.
+// States: open (groups are added) → closed (unknown ones are put off) → finished.
+import type { Batch } from '../../batch.ts';
+import type { ColumnType } from '../../schema.ts';
+import { byOrder, mergeFiles } from '../../spill/ordered-merge.ts';
+import { RowCodec } from '../../spill/row-codec.ts';
+import { PARTITION_LEVELS, RowPartitions } from '../../spill/row-partitions.ts';
+import { BATCH_ROOM, RowReader } from '../../spill/row-reader.ts';
+import { RowWriter } from '../../spill/row-writer.ts';
+import { SpillFile } from '../../spill/spill-file.ts';
+import { KEY_ABSENT, type KeyList, KeyTable } from '../keys/key-table.ts';
+import { RowKeys } from '../keys/row-keys.ts';
+import type { OperatorContext } from '../operation.ts';
+import { RowSorter } from '../rows/row-sorter.ts';
+import { SortKeys } from '../rows/sort-keys.ts';
+import { inSlices } from '../slices.ts';
+import type { FoldedMetric } from './group-fold.ts';
+import { GroupRows } from './group-rows.ts';
+import { GroupStates } from './group-states.ts';
+
+export interface FoldedGroupsPlan {
+  /** Columns that are read: indexes in the batches, groups first; and their types. */
+  readonly reads: readonly number[];
+  readonly readTypes: readonly ColumnType[];
+  /** How many of the first columns make the group. */
+  readonly groups: number;
+  readonly metrics: readonly FoldedMetric[];
+  /** Whether groups come by their cells instead of in the order first seen. */
+  readonly sorted: boolean;
+}
+
+/** What writes rows that are put off; made when they are needed. */
+interface Deferral {
+  readonly codec: RowCodec;
+  readonly partitions: RowPartitions;
+}
+
+/** The rows of a slice with their keys; `order` gives a position's place among all rows. */
+interface Slice extends KeyList {
+  readonly batch: Batch;
+  order(position: number): number;
+}
+
+export class FoldedGroups {
+  readonly #context: OperatorContext;
+  readonly #plan: FoldedGroupsPlan;
+  readonly #types: readonly ColumnType[];
+  readonly #keys: RowKeys;
+  readonly #table: KeyTable;
+  readonly #states: GroupStates;
+  readonly #rows: GroupRows;
+  #deferral: Deferral | null = null;
+  #closed = false;
+  #taken = 0;
+
+  constructor(context: OperatorContext, plan: FoldedGroupsPlan) {
+    const { arena, kernel } = context;
+    this.#context = context;
+    this.#plan = plan;
+    const groupTypes = plan.readTypes.slice(0, plan.groups);
+    this.#types = [...groupTypes, ...plan.metrics.map(({ makes }) => makes)];
+    this.#keys = new RowKeys(
+      context,
+      groupTypes.map((_, index) => index),
+      'exact',
+    );
+    this.#table = new KeyTable(arena.heap, kernel);
+    this.#states = new GroupStates(context, plan.metrics);
+    this.#rows = new GroupRows(context, groupTypes);
+  }
+
+  add(batch: Batch): void {
+    for (const index of this.#plan.reads) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+    const read = batch.withColumns(this.#plan.reads.map((index) => batch.columns[index]!));
+    const taken = this.#taken;
+    this.#taken += batch.live;
+    this.#take(read, (position) => taken + position);
+  }
+
+  *finish(next: (batch: Batch) => void): Iterable<void> {
+    if (this.#plan.sorted) {
+      yield* this.#finishSorted(next);
+      return;
+    }
+    yield* this.#handOn(next);
+    if (this.#deferral === null) return;
+    const { arena, kernel, spill } = this.#context;
+    const codec = new RowCodec(arena.heap, kernel, this.#types);
+    const results: SpillFile[] = [];
+    const writer = new RowWriter(arena.heap, codec, new SpillFile(spill));
+    yield* this.#takeParts(() => {
+      const file = new SpillFile(spill);
+      writer.turnTo(file);
+      results.push(file);
+      return this.#handOn((batch, orders) => writer.write(batch, { rows: batch.selection, count: batch.live, orders }));
+    });
+    writer.flush();
+    yield* mergeFiles({ arena, kernel, spill, types: this.#types }, results, byOrder(arena), next);
+  }
+
+  *#finishSorted(next: (batch: Batch) => void): Iterable<void> {
+    const order = { descending: false, nullsFirst: false, compare: 'typed' } as const;
+    const terms = this.#types.slice(0, this.#plan.groups).map((type, index) => ({ ...order, index, type }));
+    const sorter = new RowSorter(this.#context, this.#types, new SortKeys(terms));
+    const handOn = (): Iterable<void> => this.#handOn((batch) => sorter.add(batch));
+    yield* handOn();
+    yield* this.#takeParts(handOn);
+    yield* sorter.finish((batch) => next(batch.withColumns(batch.columns.slice(1))));
+  }
+
+  /** Takes the rows that were put off, part by part; each part's groups are handed on before the next begins. */
+  *#takeParts(handOn: () => Iterable<void>): Iterable<void> {
+    if (this.#deferral === null) return;
+    const { arena } = this.#context;
+    const { codec, partitions } = this.#deferral;
+    const reader = new RowReader(arena, codec, BATCH_ROOM);
+    const waiting = partitions.end().map((file) => ({ file, level: 1 }));
+    for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+      const { file, level } = part;
+      this.#clear(level >= PARTITION_LEVELS);
+      partitions.begin(Math.min(level, PARTITION_LEVELS - 1));
+      reader.open(file);
+      while (reader.advance() > 0) {
+        const order = (position: number): number => arena.heap.f64[(reader.orders >>> 3) + position]!;
+        const mark = arena.next;
+        this.#take(reader.batch(), order);
+        arena.release(mark);
+        yield;
+      }
+      file.drop();
+      yield* handOn();
+      waiting.push(...partitions.end().map((rest) => ({ file: rest, level: level + 1 })));
+    }
+  }
+
+  #clear(forced: boolean): void {
+    this.#table.clear();
+    this.#table.forced = forced;
+    this.#states.clear();
+    this.#rows.clear();
+    this.#closed = false;
+  }
+
+  #take(batch: Batch, order: (position: number) => number): void {
+    this.#keys.prepare(batch);
+    this.#deferral?.codec.prepare(batch);
+    const { arena } = this.#context;
+    inSlices(batch, (from, to) => {
+      const count = to - from;
+      const rows = batch.selection + from * 4;
+      const views =
+        this.#plan.groups === 0 ? this.#keys.makeFilled(batch.slice(from, to)) : this.#keys.make(batch, rows, count);
+      if (views === 0) return false;
+      const [hashes, ids, chosen] = [arena.tryTake(count * 8), arena.tryTake(count * 4), arena.tryTake(count * 12)];
+      if (hashes === 0 || ids === 0 || chosen === 0) return false;
+      const slice = { batch, views, rows, count, hashes, ids, order: (position: number) => order(from + position) };
+      this.#table.hash(slice);
+      const reached = this.#closed ? 0 : this.#addGroups(slice, chosen);
+      this.#states.fold(batch, { rows, ids, count: reached });
+      if (reached < count) this.#foldKnown(slice, reached, chosen);
+      return true;
+    });
+  }
+
+  /** Adds groups as long as there is room; gives the position reached. */
+  #addGroups(slice: Slice, chosen: number): number {
+    const { kernel } = this.#context;
+    const known = this.#table.count;
+    const forced = this.#table.forced || known === 0;
+    if (!this.#states.ensure(known + slice.count, forced)) {
+      this.#closed = true;
+      return 0;
+    }
+    const reached = this.#table.insert(slice);
+    this.#closed = reached < slice.count;
+    const fresh = this.#table.count - known;
+    if (fresh === 0) return reached;
+    kernel.exports.splitByNew(slice.rows, 0, reached, slice.ids, known, chosen, 0);
+    const orders = this.#orders(slice, reached, known, fresh);
+    const granted = this.#rows.add(slice.batch, { rows: chosen, count: fresh, orders });
+    if (!granted && !this.#table.forced) this.#closed = true;
+    return reached;
+  }
+
+  /** Orders of the rows that brought new groups. */
+  #orders({ ids, order }: Slice, reached: number, known: number, fresh: number): number {
+    const { arena } = this.#context;
+    const at = arena.take(fresh * 8);
+    const { u32, f64 } = arena.heap;
+    let made = 0;
+    for (let position = 0; position < reached && made < fresh; position++) {
+      if (u32[(ids >>> 2) + position] === known + made) f64[(at >>> 3) + made++] = order(position);
+    }
+    return at;
+  }
+
+  /** Folds the rows of groups that are known and puts the others off. `chosen`: room for 12 bytes a row. */
+  #foldKnown(slice: Slice, from: number, chosen: number): void {
+    const { arena } = this.#context;
+    const { batch, rows, count, ids, hashes, order } = slice;
+    this.#deferral ??= this.#makeDeferral(batch);
+    this.#table.find(slice, from);
+    const put = { rows: arena.take(count * 4), hashes: arena.take(count * 8), orders: arena.take(count * 8), count: 0 };
+    const known = { rows: chosen, ids: chosen + count * 4, count: 0 };
+    const { u32, f64 } = arena.heap;
+    for (let position = from; position < count; position++) {
+      const row = u32[(rows >>> 2) + position]!;
+      const id = u32[(ids >>> 2) + position]!;
+      if (id !== KEY_ABSENT) {
+        u32[(known.rows >>> 2) + known.count] = row;
+        u32[(known.ids >>> 2) + known.count++] = id;
+        continue;
+      }
+      u32[(put.rows >>> 2) + put.count] = row;
+      u32[(put.hashes >>> 2) + put.count * 2 + 1] = u32[(hashes >>> 2) + position * 2 + 1]!;
+      f64[(put.orders >>> 3) + put.count++] = order(position);
+    }
+    this.#states.fold(batch, known);
+    if (put.count > 0) this.#deferral.partitions.add(batch, put);
+  }
+
+  /** Hands the groups of the table on, in their order. */
+  #handOn(next: (batch: Batch, orders: number) => void): Iterable<void> {
+    const { arena } = this.#context;
+    return this.#rows.read((batch, from, orders) => {
+      let columns = this.#states.columns(from, batch.live);
+      for (; columns === null; columns = this.#states.columns(from, batch.live)) arena.enlarge(arena.capacityBytes * 2);
+      next(batch.withColumns([...batch.columns, ...columns]), orders);
+    });
+  }
+
+  #makeDeferral(batch: Batch): Deferral {
+    const { arena, kernel, spill } = this.#context;
+    const codec = new RowCodec(arena.heap, kernel, this.#plan.readTypes);
+    codec.prepare(batch);
+    return { codec, partitions: new RowPartitions(arena, codec, spill) };
+  }
+}
