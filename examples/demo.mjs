@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 
 const CLI = new URL('../dist/src/cli.js', import.meta.url).pathname;
 const UPLOADS = [
+  ['bank-statement', new URL('./files/bank-statement.csv', import.meta.url).pathname],
   ['shop-orders', new URL('./files/orders-export.csv', import.meta.url).pathname],
   ['supplier-prices', new URL('./files/price-list.csv', import.meta.url).pathname],
   ['mailing-list', new URL('./files/sign-ups.tsv', import.meta.url).pathname],
