@@ -73,7 +73,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       spill: parts.spill,
       tables: parts.tables,
       report,
-      errors: new StepErrors(errors, index, step.operation.name, step.operation.onError, report.errors),
+      errors: new StepErrors(errors, index, step.operation, report.errors),
       where: step.where === null ? null : rowCondition(step.where, step.input, { ...parts, startedAt }),
       startedAt,
       secretsDirectory,

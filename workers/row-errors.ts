@@ -6,12 +6,14 @@ import type { Failure } from './failure.ts';
 import type { RowErrorAction, RowErrorRule, RowErrors } from './operations/operation.ts';
 import type { CodeCounts, RowErrorCode } from './report.ts';
 import { countCode } from './report.ts';
-import type { OnError, TemplateDefaults } from './template/template.ts';
+import { operationLabel } from './template/scan.ts';
+import type { TemplateDefaults, TemplateOperation } from './template/template.ts';
 
 /** The first error that `on_error: fail` met, by source row and step. */
 interface FatalRow {
   readonly sourceRow: number;
   readonly step: number;
+  /** How messages call it. */
   readonly operation: string;
   readonly column: string | null;
   readonly code: RowErrorCode;
@@ -69,7 +71,7 @@ export class RunErrors {
     const count = states.reduce((sum, state) => sum + state.count, 0);
     const { maxErrors, maxErrorRatio } = defaults;
     const tooMany =
-      (maxErrors !== null && count > maxErrors) || (maxErrorRatio !== null && count > maxErrorRatio * rowsRead);
+      (maxErrors !== null && count > maxErrors) || (maxErrorRatio !== null && count / rowsRead > maxErrorRatio);
     if (!tooMany) return null;
     const bound = maxErrors !== null && count > maxErrors ? `${maxErrors}` : `${maxErrorRatio} of the rows`;
     return {
@@ -84,14 +86,12 @@ export class StepErrors implements RowErrors {
   readonly counts: CodeCounts;
   readonly #run: RunErrors;
   readonly #step: number;
-  readonly #operation: string;
-  readonly #onError: OnError;
+  readonly #operation: TemplateOperation;
 
-  constructor(run: RunErrors, step: number, operation: string, onError: OnError, counts: CodeCounts) {
+  constructor(run: RunErrors, step: number, operation: TemplateOperation, counts: CodeCounts) {
     this.#run = run;
     this.#step = step;
     this.#operation = operation;
-    this.#onError = onError;
     this.counts = counts;
   }
 
@@ -104,20 +104,20 @@ export class StepErrors implements RowErrors {
   ): RowErrorAction {
     const sourceRow = batch.sourceRow(physicalRow);
     countCode(this.counts, code, sourceRow);
-    const onError = rule.onError ?? this.#onError;
-    const operation = this.#operation;
+    const onError = rule.onError ?? this.#operation.onError;
+    const operation = operationLabel(this.#operation);
     const { message } = rule;
     const fatal = onError === 'fail' ? { sourceRow, step: this.#step, operation, column, code, message } : null;
     this.#run.note(this.#step, fatal);
     if (onError === 'flag') {
-      appendFlag(batch, physicalRow, `${column ?? operation}:${code}`);
+      appendFlag(batch, physicalRow, `${column ?? this.#operation.name}:${code}`);
       return 'blank';
     }
     return onError === 'fail' ? 'drop_row' : onError;
   }
 
   failCheck(message: string): void {
-    this.#run.failCheck(this.#step, `Operation "${this.#operation}": ${message}`);
+    this.#run.failCheck(this.#step, `Operation ${operationLabel(this.#operation)}: ${message}`);
   }
 }
 
@@ -127,7 +127,7 @@ function rowFailure({ sourceRow, operation, column, code, message }: FatalRow): 
   const place = column === null ? '' : `, column "${column}"`;
   return {
     code: 'TEMPLATE_ROW_ERROR',
-    message: `Operation "${operation}"${place}: ${code} in row ${sourceRow} of the data.${message === null ? '' : ` ${message}`}`,
+    message: `Operation ${operation}${place}: ${code} in row ${sourceRow} of the data.${message === null ? '' : ` ${message}`}`,
   };
 }
 

@@ -153,7 +153,7 @@ test('a failure before the end counts, one behind it does not', async (t) => {
   const failed = await outputs(t, { operations: [divide, stop] }, input);
   t.match(failed.failure, {
     code: 'TEMPLATE_ROW_ERROR',
-    message: /"set", column "q": EXPR_DIV_ZERO in row 2 of the data/,
+    message: /set \(\/operations\/\d\), column "q": EXPR_DIV_ZERO in row 2 of the data/,
   });
   const kept = await outputs(t, { operations: [{ ...divide, on_error: 'blank' }, stop] }, input);
   t.equal(kept.text, 'n,q\n1,1\n0,\n');
@@ -167,7 +167,7 @@ test('where on operations on cells, its errors and its types', async (t) => {
   t.equal((await run('blank')).text, 'id,amount,name\n1,5, a \n2,x, b \n3,7,C\n');
   t.equal((await run('drop_row')).text, 'id,amount,name\n1,5, a \n3,7,C\n');
   t.match((await run('keep')).report, [{ cells_changed: 1, errors: { NOT_A_NUMBER: { count: 1, rows: [2] } } }]);
-  t.match((await run('fail')).failure, { message: /Operation "text": NOT_A_NUMBER in row 2/ });
+  t.match((await run('fail')).failure, { message: /Operation text \(\/operations\/0\): NOT_A_NUMBER in row 2/ });
   const flagged = await run('flag');
   t.equal(flagged.text, 'id,amount,name,_issues\n1,5, a ,\n2,x, b ,text:NOT_A_NUMBER\n3,7,C,\n');
   const refused = (operations: object[]) => t.rejects(applyTemplate({ operations }, input), /.*/);

@@ -1,0 +1,180 @@
+// Dates and times: patterns, what is no date, two digits of a year, zones and changes of the clock, workbook days, text.
+import { golden } from './golden.ts';
+
+/** One column `d` of texts through parse_date: refused ones come out empty. */
+const parsed = (name: string, parameters: string, cells: readonly (readonly [string, string])[]) => ({
+  name,
+  template: `operations: [{parse_date: {columns: [d], into: v, on_error: blank, ${parameters}}}, {drop: {columns: [d]}}]`,
+  input: `d\tx\n${cells.map(([text]) => `${text}\t.\n`).join('')}`,
+  output: `x,v\n${cells.map(([, value]) => `.,${value}\n`).join('')}`,
+});
+
+golden('patterns', [
+  parsed('two digits and four', 'formats: [dd.MM.yyyy]', [
+    ['31.01.2026', '2026-01-31'],
+    [' 31.01.2026 ', '2026-01-31'],
+    ['1.1.2026', ''],
+    ['31.01.26', ''],
+    ['31.02.2026', ''],
+    ['29.02.2024', '2024-02-29'],
+    ['29.02.2023', ''],
+    ['31.01.2026 12:00', ''],
+    ['31/01/2026', ''],
+    ['00.01.2026', ''],
+    ['31.13.2026', ''],
+  ]),
+  parsed('one or two digits', 'formats: [d.M.yyyy]', [
+    ['1.1.2026', '2026-01-01'],
+    ['01.01.2026', '2026-01-01'],
+    ['31.12.1999', '1999-12-31'],
+  ]),
+  parsed('several patterns', 'formats: [dd.MM.yyyy, yyyy-MM-dd, yyyyMMdd]', [
+    ['31.01.2026', '2026-01-31'],
+    ['2026-01-31', '2026-01-31'],
+    ['20260131', '2026-01-31'],
+    ['2026131', ''],
+  ]),
+  parsed('names of months', 'formats: [d MMM yyyy, "MMMM d, yyyy"]', [
+    ['31 Jan 2026', '2026-01-31'],
+    ['January 31, 2026', '2026-01-31'],
+    ['1 feb 2026', '2026-02-01'],
+    ['1 Foo 2026', ''],
+  ]),
+  parsed('German names', 'formats: [d. MMMM yyyy, d. MMM yyyy], locale: de', [
+    ['3. März 2026', '2026-03-03'],
+    ['3. Dezember 2026', '2026-12-03'],
+    ['3. MÄRZ 2026', '2026-03-03'],
+    ['3. March 2026', ''],
+  ]),
+  parsed('two digits of a year', 'formats: [dd.MM.yy]', [
+    ['31.01.26', '2026-01-31'],
+    ['31.01.68', '2068-01-31'],
+    ['31.01.69', '1969-01-31'],
+    ['31.01.2026', ''],
+  ]),
+  parsed('with a pivot', 'formats: [dd.MM.yy], two_digit_year: {pivot: 30}', [
+    ['31.01.30', '2030-01-31'],
+    ['31.01.31', '1931-01-31'],
+  ]),
+  parsed('both lengths of a year', 'formats: [dd.MM.yyyy, dd.MM.yy]', [
+    ['31.01.26', '2026-01-31'],
+    ['31.01.2026', '2026-01-31'],
+  ]),
+  parsed('text in quotes', 'formats: ["\'on\' dd.MM.yyyy"]', [['on 31.01.2026', '2026-01-31']]),
+  parsed('days of a workbook', "formats: [yyyy-MM-dd], excel_serial: '1900'", [
+    ['2026-01-31', '2026-01-31'],
+    ['1', '1900-01-01'],
+    ['59', '1900-02-28'],
+    ['60', ''],
+    ['61', '1900-03-01'],
+    ['44197', '2021-01-01'],
+    ['-1', ''],
+  ]),
+  parsed('days of an old workbook', "formats: [yyyy-MM-dd], excel_serial: '1904'", [['0', '1904-01-01']]),
+]);
+
+golden('two readings of one text', [
+  {
+    name: 'are a mistake of the Template',
+    template: 'operations: [{parse_date: {columns: [d], formats: [dd/MM/yyyy, MM/dd/yyyy]}}]',
+    problems: ['/operations/0/parse_date/formats/1 AMBIGUOUS_FORMATS'],
+  },
+  parsed('unless the first counts', 'formats: [dd/MM/yyyy, MM/dd/yyyy], ambiguous: first', [
+    ['01/02/2026', '2026-02-01'],
+    ['12/31/2026', '2026-12-31'],
+    ['31/12/2026', '2026-12-31'],
+  ]),
+  parsed('or they are an error', 'formats: [dd/MM/yyyy, MM/dd/yyyy], ambiguous: error', [
+    ['01/02/2026', ''],
+    ['02/02/2026', '2026-02-02'],
+    ['12/31/2026', '2026-12-31'],
+  ]),
+]);
+
+golden('times and zones', [
+  parsed('without a zone they are UTC', 'formats: ["yyyy-MM-dd HH:mm:ss"]', [
+    ['2026-01-31 23:59:59', '2026-01-31T23:59:59Z'],
+    ['2026-01-31 24:00:00', ''],
+  ]),
+  parsed('in a zone', 'formats: ["dd.MM.yyyy HH:mm"], timezone: Europe/Berlin', [
+    ['31.01.2026 12:00', '2026-01-31T11:00:00Z'],
+    ['31.07.2026 12:00', '2026-07-31T10:00:00Z'],
+    ['29.03.2026 02:30', ''],
+    ['25.10.2026 02:30', '2026-10-25T00:30:00Z'],
+  ]),
+  parsed('over a gap', 'formats: ["dd.MM.yyyy HH:mm"], timezone: Europe/Berlin, dst: shift', [
+    ['29.03.2026 02:30', '2026-03-29T01:30:00Z'],
+  ]),
+  parsed('with an offset', 'formats: ["yyyy-MM-dd\'T\'HH:mm:ssXXX"]', [
+    ['2026-01-31T12:00:00+02:00', '2026-01-31T10:00:00Z'],
+    ['2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z'],
+  ]),
+  parsed('twelve hours', 'formats: ["MM/dd/yyyy h:mm a"]', [
+    ['01/31/2026 12:05 AM', '2026-01-31T00:05:00Z'],
+    ['01/31/2026 1:05 pm', '2026-01-31T13:05:00Z'],
+    ['01/31/2026 13:05 PM', ''],
+  ]),
+  parsed(
+    'the day of a time, in another zone',
+    'formats: ["yyyy-MM-dd\'T\'HH:mm:ssXXX"], type: date, to_timezone: Europe/Berlin',
+    [
+      ['2026-01-31T23:30:00Z', '2026-02-01'],
+      ['2026-01-31T22:30:00Z', '2026-01-31'],
+    ],
+  ),
+  parsed('the day of a time', 'formats: ["yyyy-MM-dd HH:mm"], type: date', [['2026-01-31 23:30', '2026-01-31']]),
+  parsed('fractions', 'formats: ["yyyy-MM-dd HH:mm:ss.SSS"]', [
+    ['2026-01-31 12:00:00.250', '2026-01-31T12:00:00.25Z'],
+    ['2026-01-31 12:00:00.000', '2026-01-31T12:00:00Z'],
+  ]),
+]);
+
+golden('dates as text, and arithmetic', [
+  {
+    name: 'format_date',
+    template: `operations:
+  - {parse_date: {columns: [d], formats: [yyyy-MM-dd]}}
+  - {format_date: {columns: [d], format: "EEEE, d. MMMM yy", locale: de}}`,
+    input: 'd,x\n2026-03-01,1\n,1\n',
+    output: 'd,x\n"Sonntag, 1. März 26",1\n,1\n',
+  },
+  {
+    name: 'the format of the output',
+    template: `operations: [{parse_date: {columns: [d], formats: [yyyy-MM-dd]}}]
+output: {csv: {date_format: dd.MM.yyyy}}`,
+    input: 'd,x\n2026-03-01,1\n',
+    output: 'd,x\n01.03.2026,1\n',
+  },
+  {
+    name: 'functions',
+    template: `operations:
+  - {parse_date: {columns: [d], formats: [yyyy-MM-dd]}}
+  - set:
+      columns:
+        y: year(d)
+        m: month(d)
+        t: day(d)
+        w: weekday(d)
+        k: iso_week(d)
+        plus: add_days(d, 30)
+        months: add_months(d, 1)
+        first: start_of_month(d)
+        last: end_of_month(d)
+        since: days_between(date("2026-01-01"), d)
+        text: format_date(d, "MM/yy")`,
+    input: 'd\n2026-01-31\n2024-12-30\n',
+    output:
+      'd,y,m,t,w,k,plus,months,first,last,since,text\n' +
+      '2026-01-31,2026,1,31,6,5,2026-03-02,2026-02-28,2026-01-01,2026-01-31,30,01/26\n' +
+      '2024-12-30,2024,12,30,1,1,2025-01-29,2025-01-30,2024-12-01,2024-12-31,-367,12/24\n',
+  },
+  {
+    name: 'comparing and sorting',
+    template: `operations:
+  - {parse_date: {columns: [d], formats: [dd.MM.yyyy]}}
+  - {filter: {where: 'd >= date("2026-01-15")'}}
+  - {sort: {by: [{column: d, order: desc}]}}`,
+    input: 'd,x\n01.02.2026,a\n14.01.2026,b\n15.01.2026,c\n,d\n',
+    output: 'd,x\n2026-02-01,a\n2026-01-15,c\n',
+  },
+]);
