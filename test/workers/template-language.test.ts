@@ -55,9 +55,10 @@ test('every operation is in the table, the reference and the list of the languag
     const own = (parameters as unknown as { properties: Record<string, { description?: string }> }).properties;
     for (const [parameter, { description }] of Object.entries(own))
       t.ok(description, `${name}.${parameter} is described`);
-    for (const { operation, input, title } of examples) {
+    for (const { operation, input, title, tables: texts = {} } of examples) {
       const columns = input.columns.map((column) => ({ name: column }));
-      const all = problemsOf(JSON.stringify({ input: { columns }, operations: [operation] }), 'json');
+      const tables = Object.fromEntries(Object.keys(texts).map((table) => [table, { ref: table }]));
+      const all = problemsOf(JSON.stringify({ input: { columns }, tables, operations: [operation] }), 'json');
       // Columns of a file are text: an example on typed ones stands behind an operation that types them.
       const problems = input.types === undefined ? all : all.filter(({ code }) => code !== 'WRONG_TYPE');
       t.strictSame(problems, [], `${name}: ${title}`);

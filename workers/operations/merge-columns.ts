@@ -81,10 +81,9 @@ export const mergeColumns = defineOperation({
   effect(given, scope) {
     const { sources, pieces } = given.template === undefined ? listed(given, scope) : templated(given.template, scope);
     const first = scope.columns.find(({ id }) => sources.some((source) => source.id === id));
-    if (first === undefined) return null;
     const same = sources.find(({ name }) => name === given.into);
     if (same !== undefined && same.type !== 'text') scope.retype(same, 'text');
-    const target = same ?? scope.add(given.into, 'text', '/into', { before: first });
+    const target = same ?? scope.add(given.into, 'text', '/into', first && { before: first });
     if (given.keep_source !== true) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
     return { sources, pieces, target, given };
   },

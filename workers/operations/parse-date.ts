@@ -36,7 +36,11 @@ const parameters = Type.Object({
   two_digit_year: Type.Optional(
     Type.Object(
       { pivot: Type.Integer({ minimum: 0, maximum: 99, description: 'Years above are of the century before.' }) },
-      { additionalProperties: false },
+      {
+        additionalProperties: false,
+        description:
+          '`{pivot: 68}`: years of two digits above it are of the century before, 69 is 1969 and 68 is 2068, as unless set.',
+      },
     ),
   ),
   excel_serial: Type.Optional(

@@ -38,7 +38,9 @@ const parameters = Type.Object({
   too_few: Type.Optional(
     Type.Enum(['blank', 'fail', 'flag'], {
       default: 'blank',
-      description: 'Fewer parts than columns: null in the others, or SPLIT_COUNT.',
+      description:
+        'Fewer parts than columns: null in the others (`blank`), the same and SPLIT_COUNT in the flag column (`flag`), or ' +
+        'the error SPLIT_COUNT (`fail`), of which `on_error` makes what it says.',
     }),
   ),
   too_many: Type.Optional(
@@ -63,6 +65,7 @@ export const splitColumn = defineOperation({
   parameters,
   cells: true,
   memory: 'R',
+  flags: ({ too_few }: Parameters) => too_few === 'flag',
   examples: [
     {
       title: 'By a separator',
@@ -130,7 +133,7 @@ export const splitColumn = defineOperation({
         compute: (row) => part(reader.text(row), index, spans, given),
       }),
     );
-    const targets = made.map((target) => ({ source: target.id === source.id ? source : null, target }));
+    const targets = made.map((target) => ({ source: target.id === source.id ? source : null, target, told: source }));
     return startCellOperator(context, targets, edits);
   },
 });
@@ -158,21 +161,22 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
   return { source, made, spans, given };
 }
 
-/** The part for column `index`. A wrong number of parts is one error of the row, told by its first column. */
+/** The part for column `index`. A wrong number of parts is one error of the row, told with its first part. */
 function part(text: string | null, index: number, spans: (text: string) => Span[], given: Parameters): unknown {
   if (text === null) return null;
   const { into, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last', trim = true } = given;
   const found = limited(spans(text), given);
   const wanted = into.length;
-  const isWrong = (found.length < wanted && tooFew !== 'blank') || (found.length > wanted && tooMany === 'fail');
+  const isWrong = (found.length < wanted && tooFew === 'fail') || (found.length > wanted && tooMany === 'fail');
   if (isWrong) return index === 0 ? new CellFault('SPLIT_COUNT') : null;
   const fitted = tooMany === 'merge_last' ? merged(found, wanted, given) : cut(found, wanted, given);
   const at = given.from_end === true ? index - (wanted - fitted.length) : index;
   const span = fitted[at];
-  if (span === undefined) return null;
-  const made = text.slice(span[0], span[1]);
-  const cell = trim ? trimWhiteSpace(made) : made;
-  return cell === '' ? null : cell;
+  const made = span === undefined ? '' : text.slice(span[0], span[1]);
+  const trimmed = trim ? trimWhiteSpace(made) : made;
+  const cell = trimmed === '' ? null : trimmed;
+  const isFlagged = index === 0 && found.length < wanted && tooFew === 'flag';
+  return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell }) : cell;
 }
 
 function limited(spans: Span[], given: Parameters): Span[] {

@@ -5,13 +5,15 @@ import type { Arena } from '../../arena.ts';
 import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Column, Schema } from '../../schema.ts';
-import type { Operator, OperatorContext, RowChoice } from '../operation.ts';
+import type { Operator, OperatorContext, RowChoice, RowErrorRule } from '../operation.ts';
 import { inSlices } from '../slices.ts';
 
 /** One column that an operation computes: from which (null: from none), and where it goes (the same when in place). */
 export interface CellTarget {
   readonly source: Column | null;
   readonly target: Column;
+  /** Column that errors name: the source, else the target, unless this says otherwise. */
+  readonly told?: Column;
 }
 
 /** The rows of one column at work. Whatever an edit does is thrown away and done again when the arena gets full. */
@@ -24,8 +26,8 @@ export interface CellWork {
   readonly count: number;
   /** The target is the source: rows not edited keep their cells. Else they are null. */
   readonly inPlace: boolean;
-  /** A cell that could not be computed. Its data must be set to null. */
-  fail(physicalRow: number, code: RowErrorCode): void;
+  /** A cell that could not be computed. Its data must be set to null, unless `rule` says that the row is only flagged. */
+  fail(physicalRow: number, code: RowErrorCode, rule?: RowErrorRule): void;
   /** Adds cells whose value differs from before, failed ones not counted. */
   changed(count: number): void;
 }
@@ -39,6 +41,7 @@ interface CellFailure {
   readonly target: number;
   readonly row: number;
   readonly code: RowErrorCode;
+  readonly rule: RowErrorRule | undefined;
 }
 
 const WHERE = -1;
@@ -103,9 +106,9 @@ class CellOperator implements Operator {
   #attempt(batch: Batch, from: number, to: number): Attempt | null {
     const attempt: Attempt = { made: [], failures: [], changed: 0 };
     const positions = new Map<number, number>();
-    const fail = (row: number, target: number, code: RowErrorCode): void => {
+    const fail = (row: number, target: number, code: RowErrorCode, rule?: RowErrorRule): void => {
       if (positions.size === 0) for (let at = from; at < to; at++) positions.set(batch.physicalRow(at), at);
-      attempt.failures.push({ position: positions.get(row)!, target, row, code });
+      attempt.failures.push({ position: positions.get(row)!, target, row, code, rule });
     };
     const chosen = this.#rows(batch, from, to, (row, code) => fail(row, WHERE, code));
     if (chosen === null) return null;
@@ -118,7 +121,7 @@ class CellOperator implements Operator {
         rows,
         count: chosen.count,
         inPlace: this.#isInPlace(index),
-        fail: (row, code) => fail(row, index, code),
+        fail: (row, code, rule) => fail(row, index, code, rule),
         changed: (count) => {
           attempt.changed += count;
         },
@@ -165,10 +168,9 @@ class CellOperator implements Operator {
   #settleFailures(batch: Batch, attempt: Attempt): Set<number> {
     const dropped = new Set<number>();
     attempt.failures.sort((a, b) => a.position - b.position || a.target - b.target);
-    for (const { row, target, code } of attempt.failures) {
+    for (const { row, target, code, rule } of attempt.failures) {
       if (dropped.has(row)) continue;
-      const name = target === WHERE ? null : this.#targets[target]!.target.name;
-      const action = this.#context.errors.report(batch, row, name, code);
+      const action = this.#context.errors.report(batch, row, this.#told(target), code, rule);
       if (target === WHERE) {
         if (action === 'drop_row') dropped.add(row);
         continue;
@@ -180,6 +182,13 @@ class CellOperator implements Operator {
       else if (!isNullCell(batch, source, row)) attempt.changed++;
     }
     return dropped;
+  }
+
+  /** Name of the column that an error tells: where the value came from, which is what can be mended. */
+  #told(index: number): string | null {
+    if (index === WHERE) return null;
+    const { source, target, told } = this.#targets[index]!;
+    return (told ?? source ?? target).name;
   }
 
   #isInPlace(target: number): boolean {

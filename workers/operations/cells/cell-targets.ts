@@ -25,18 +25,24 @@ export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
   const sources = columnsOfTypes(scope, wish.columns, '/columns', wish.takes);
   if (wish.into === undefined) return sources.map((source) => inPlace(scope, source, wish.makes));
   const names = typeof wish.into === 'string' ? [wish.into] : wish.into;
-  if (names.length !== sources.length && (scope.closed || isList(wish.columns))) {
+  const wanted = listOf(wish.columns) ?? sources.map(({ name }) => name);
+  if (names.length !== wanted.length && (scope.closed || isList(wish.columns))) {
     scope.problem(
       '/into',
       'INTO_COUNT',
-      `"into" names ${names.length} new columns for ${sources.length} columns. Give one name for each.`,
+      `"into" names ${names.length} new columns for ${wanted.length} columns. Give one name for each.`,
     );
     return [];
   }
-  return names.slice(0, sources.length).map((name, index) => {
-    const source = sources[index]!;
+  const byName = new Map(sources.map((source) => [source.name, source]));
+  return names.flatMap((name, index) => {
+    const source = byName.get(wanted[index] ?? '');
+    // A listed column that is passed over makes none. While a Template is checked a pattern or "*" may have no column
+    // yet: the new ones are there all the same.
+    if (source === undefined && isList(wish.columns)) return [];
     const pointer = typeof wish.into === 'string' ? '/into' : `/into/${index}`;
-    return { source, target: scope.add(name, wish.makes ?? source.type, pointer) };
+    const target = scope.add(name, wish.makes ?? source?.type ?? 'text', pointer);
+    return source === undefined ? [] : [{ source, target }];
   });
 }
 
@@ -69,5 +75,11 @@ function inPlace(scope: Scope, source: Column, makes: ColumnType | null): CellTa
 }
 
 function isList(set: ColumnSet): boolean {
-  return Array.isArray(set) || (typeof set === 'string' && set !== '*');
+  return listOf(set) !== null;
+}
+
+/** The names of a set that lists them, none twice. */
+function listOf(set: ColumnSet): readonly string[] | null {
+  if (typeof set === 'string') return set === '*' ? null : [set];
+  return Array.isArray(set) ? [...new Set(set as readonly string[])] : null;
 }

@@ -93,6 +93,14 @@ export class CellReader {
   }
 }
 
+/** Binds several readers to a batch. Views that are made for one may move the memory under those bound before. */
+export function bindAll(batch: Batch, bind: () => void): void {
+  for (let bytes: Uint8Array | null = null; bytes !== batch.heap.u8; ) {
+    bytes = batch.heap.u8;
+    bind();
+  }
+}
+
 function readerOf(type: ColumnType, cells: CellReader): (row: number) => unknown {
   switch (type) {
     case 'text':

@@ -2,20 +2,25 @@
 import { type Batch, type ColumnData, META_NULL, type TypedColumn } from '../../batch.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { ColumnType } from '../../schema.ts';
-import type { Operator, OperatorContext } from '../operation.ts';
+import type { Operator, OperatorContext, RowErrorRule } from '../operation.ts';
 import { type CellEdit, type CellTarget, type CellWork, columnIndex, startCellOperator } from './cell-operator.ts';
-import { CellReader } from './cell-values.ts';
+import { bindAll, CellReader } from './cell-values.ts';
 import { ColumnBuilder } from './column-builder.ts';
 import { settleText } from './text-cells.ts';
 
 /** An error of the row in place of a value. */
 export class CellFault {
   readonly code: RowErrorCode;
+  /** With it the row is flagged, whatever `on_error` says, and the cell holds this value. */
+  readonly flagged: { readonly value: unknown } | null;
 
-  constructor(code: RowErrorCode) {
+  constructor(code: RowErrorCode, flagged: { readonly value: unknown } | null = null) {
     this.code = code;
+    this.flagged = flagged;
   }
 }
+
+const FLAG_RULE: RowErrorRule = { onError: 'flag', message: null };
 
 /** Computes cells of one type, row by row. `bind` is called before the first row of each piece of a batch. */
 export interface CellComputation {
@@ -31,13 +36,16 @@ export function valueEdit(context: OperatorContext, computation: CellComputation
     const { batch, rows, count, column } = work;
     const before = work.inPlace ? batch.columns[column]! : null;
     if (!builder.begin(batch.rows, before)) return null;
-    computation.bind(batch);
+    bindAll(batch, () => computation.bind(batch));
     const { u32 } = context.arena.heap;
     const settled: number[] = [];
     for (let i = 0; i < count; i++) {
       const row = u32[(rows >>> 2) + i]!;
       const value = computation.compute(row);
-      const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
+      const flagged = value instanceof CellFault ? value.flagged : null;
+      if (flagged !== null) work.fail(row, (value as CellFault).code, FLAG_RULE);
+      const cell = flagged === null ? value : flagged.value;
+      const outcome = cell instanceof CellFault ? cell.code : builder.set(row, cell);
       if (outcome === 'full') return null;
       if (outcome === 'done') {
         settled.push(row);

@@ -9,7 +9,7 @@ import { jsonText } from '../../expression/value-text.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { ColumnType, Schema } from '../../schema.ts';
 import { parseTimestamp } from '../../values/timestamp.ts';
-import { CellReader } from '../cells/cell-values.ts';
+import { bindAll, CellReader } from '../cells/cell-values.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import type { OperatorContext } from '../operation.ts';
 import { type LookupContext, tableLookup } from '../tables/table-lookup.ts';
@@ -53,11 +53,9 @@ export class RowExpression {
   /** Comes before the first row of each batch, and again after anything that may allocate. */
   bind(batch: Batch): void {
     this.#batch = batch;
-    // Views that are made for one reader may move the memory under the others.
-    for (let bytes: Uint8Array | null = null; bytes !== batch.heap.u8; ) {
-      bytes = batch.heap.u8;
+    bindAll(batch, () => {
       for (const reader of this.#readers) reader.bind(batch);
-    }
+    });
   }
 
   /** The cell for a physical row in the form of `type` (json: its text), null, or a CellFault. */

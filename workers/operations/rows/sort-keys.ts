@@ -1,6 +1,6 @@
 // Keys for sorting rows of batches by some of their columns.
 import { type Batch, VIEW_BYTES } from '../../batch.ts';
-import { CellReader } from '../cells/cell-values.ts';
+import { bindAll, CellReader } from '../cells/cell-values.ts';
 import type { RowOrder } from './row-sorter.ts';
 import { type SortColumn, SortKeyWriter } from './sort-key.ts';
 
@@ -24,7 +24,9 @@ export class SortKeys implements RowOrder {
     const { arena } = batch;
     const views = arena.tryTake(batch.rows * VIEW_BYTES);
     if (views === 0) return 0;
-    for (const reader of this.#readers) reader.bind(batch);
+    bindAll(batch, () => {
+      for (const reader of this.#readers) reader.bind(batch);
+    });
     const { u8, u32 } = arena.heap;
     const values: unknown[] = [];
     for (let position = 0; position < batch.live; position++) {

@@ -3,7 +3,7 @@
 import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.ts';
 import type { RowErrorCode } from '../../report.ts';
 import { columnIndex, withoutRows } from '../cells/cell-operator.ts';
-import { CellReader } from '../cells/cell-values.ts';
+import { bindAll, CellReader } from '../cells/cell-values.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import { RowExpression } from '../expressions/row-expression.ts';
 import { MARK_AGAIN } from '../keys/marked-rows.ts';
@@ -55,13 +55,10 @@ export class Validator implements Operator {
     arena.release(mark);
   }
 
-  /** Views that are made for one rule may move the memory under the others. */
   #bind(batch: Batch): void {
-    const { heap } = this.#context.arena;
-    for (let bytes: Uint8Array | null = null; bytes !== heap.u8; ) {
-      bytes = heap.u8;
+    bindAll(batch, () => {
       for (const rule of this.#rules) rule.bind(batch);
-    }
+    });
   }
 
   #judge(batch: Batch, row: number, { dropped, blanks }: Outcome): void {
