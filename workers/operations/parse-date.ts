@@ -8,6 +8,7 @@ import { timestampOf } from '../values/timestamp.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellFault, startValueOperator } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
+import { VotedDates } from './dates/voted-dates.ts';
 import { defineOperation } from './operation.ts';
 
 const DAY_SECONDS = 86_400;
@@ -48,8 +49,12 @@ const parameters = Type.Object({
   ),
   locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
   ambiguous: Type.Optional(
-    Type.Enum(['first', 'error'], {
-      description: 'A text that two patterns read as different days: the `first` pattern counts, or AMBIGUOUS_DATE.',
+    Type.Enum(['first', 'error', 'column_vote'], {
+      description:
+        'Needed when two patterns can read one text as different days. `first`: the first of them counts; `error`: such a ' +
+        'text is AMBIGUOUS_DATE; `column_vote`: of such patterns only the one that reads most cells of the column is used ' +
+        'for it (of equal ones the first), so a column is never read in two orders; it needs all rows before the first ' +
+        'comes out.',
     }),
   ),
   dst: Type.Optional(
@@ -76,8 +81,35 @@ export const parseDate = defineOperation({
   summary: 'Reads texts as dates or times by patterns; the whole text must match.',
   parameters,
   cells: true,
-  memory: 'R',
+  memory: ({ ambiguous }) => (ambiguous === 'column_vote' ? 'B' : 'R'),
   examples: [
+    {
+      title: 'The order of day and month from the column',
+      operation: {
+        op: 'parse_date',
+        columns: ['booked', 'valued'],
+        formats: ['dd/MM/yyyy', 'MM/dd/yyyy', 'yyyy-MM-dd'],
+        ambiguous: 'column_vote',
+      },
+      input: {
+        columns: ['booked', 'valued'],
+        rows: [
+          ['01/02/2026', '01/02/2026'],
+          ['01/31/2026', '2026-03-05'],
+          ['02/03/2026', '28/02/2026'],
+          ['12/25/2026', null],
+        ],
+      },
+      output: {
+        columns: ['booked', 'valued'],
+        rows: [
+          ['2026-01-02', '2026-02-01'],
+          ['2026-01-31', '2026-03-05'],
+          ['2026-02-03', '2026-02-28'],
+          ['2026-12-25', null],
+        ],
+      },
+    },
     {
       title: 'Dates of a bank statement',
       operation: { op: 'parse_date', columns: ['day'], formats: ['dd.MM.yyyy', 'yyyy-MM-dd'] },
@@ -110,7 +142,10 @@ export const parseDate = defineOperation({
   },
   start(plan, context) {
     if (plan === null) return { push: context.next };
-    return startValueOperator(context, plan.targets, () => dateReader(plan.reading));
+    const { targets, reading } = plan;
+    if (reading.given.ambiguous !== 'column_vote')
+      return startValueOperator(context, targets, () => dateReader(reading));
+    return new VotedDates(context, targets, reading.patterns, (patterns) => dateReader({ ...reading, patterns }));
   },
 });
 
@@ -144,7 +179,7 @@ function refuseAmbiguous(patterns: readonly DatePattern[], scope: Scope): void {
     for (const first of patterns.slice(0, index)) {
       const text = ambiguousDateText(first, second);
       if (text === null) continue;
-      const message = `"${first.source}" and "${second.source}" read ${JSON.stringify(text)} as different days. Set "ambiguous" to "first" or "error".`;
+      const message = `"${first.source}" and "${second.source}" read ${JSON.stringify(text)} as different days. Set "ambiguous" to "column_vote", "first" or "error".`;
       scope.problem(`/formats/${index}`, 'AMBIGUOUS_FORMATS', message);
     }
   }
