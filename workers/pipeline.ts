@@ -66,6 +66,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       input: step.input,
       output: step.output,
       layout: step.layout,
+      headers: parts.plan.headers,
       next: counted(report, step.rowLocal ? next : gated(behind, next)),
       kernel: parts.kernel,
       arena: parts.arena,

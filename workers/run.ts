@@ -23,6 +23,9 @@ import type { Template } from './template/template.ts';
 /** Milliseconds of work after which a Run lets the thread's other Runs go on. */
 const BREATH_MILLISECONDS = 8;
 
+/** What the header alone can tell: the rest of the file may still be broken, which is the graver failure. */
+const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING', 'TEMPLATE_CHECK_FAILED']);
+
 export interface RunJob {
   readonly task: RunTask;
   readonly template: Template;
@@ -165,7 +168,7 @@ class Run {
     try {
       return planRun(this.#job.template, reader.head.headers, { tables: this.#tables.columns });
     } catch (error) {
-      if (!(error instanceof Failed) || error.failure.code !== 'TEMPLATE_COLUMNS_MISSING') throw error;
+      if (!(error instanceof Failed) || !COLUMN_FAILURES.has(error.failure.code)) throw error;
       this.#held = error.failure;
       return null;
     }

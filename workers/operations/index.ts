@@ -9,6 +9,8 @@ import { copy } from './copy.ts';
 import { dedupe } from './dedupe.ts';
 import { drop } from './drop.ts';
 import { dropBlankRows } from './drop-blank-rows.ts';
+import { dropRepeatedHeaders } from './drop-repeated-headers.ts';
+import { expectColumns } from './expect-columns.ts';
 import { extract } from './extract.ts';
 import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
@@ -67,6 +69,7 @@ const definitions: readonly OperationDefinition[] = [
   cast,
   filter,
   dropBlankRows,
+  dropRepeatedHeaders,
   slice,
   stopWhen,
   dedupe,
@@ -76,6 +79,7 @@ const definitions: readonly OperationDefinition[] = [
   join,
   validate,
   checkTotals,
+  expectColumns,
   mask,
   hash,
   redact,

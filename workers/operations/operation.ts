@@ -41,6 +41,8 @@ export interface OperatorContext {
   readonly output: Schema;
   /** For each output column its index in `input`, or -1 for a new column (see `arrange` in arrange.ts). */
   readonly layout: readonly number[];
+  /** The file's header texts as they stand, by the id of the column that came from there; blank where there is none. */
+  readonly headers: ReadonlyMap<number, string>;
   readonly next: Next;
   readonly kernel: Kernel;
   readonly arena: Arena;

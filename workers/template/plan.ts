@@ -35,6 +35,8 @@ export interface RunPlan {
   readonly schema: Schema;
   /** For each column at the first step but the flag column: the file's field, from 0, or null for a column of nulls. */
   readonly columns: readonly (number | null)[];
+  /** The file's header texts, by the id of the column. */
+  readonly headers: ReadonlyMap<number, string>;
   /** True when the last column at every step is the flag column, which starts as nulls. */
   readonly flagColumn: boolean;
   readonly steps: readonly PlannedStep[];
@@ -79,14 +81,15 @@ export function planRun(
   }
 }
 
-/** Problems of reference tables show only in a Run, and name nothing of the file. */
-const TABLE_CODES: ReadonlySet<string> = new Set(['EXPR_UNKNOWN_TABLE', 'UNKNOWN_TABLE_COLUMN']);
+/** Problems of reference tables and of expected columns show only in a Run, and name nothing of the file. */
+const CHECK_CODES: ReadonlySet<string> = new Set(['EXPR_UNKNOWN_TABLE', 'UNKNOWN_TABLE_COLUMN', 'UNEXPECTED_COLUMNS']);
 
 class Planner {
   readonly #template: Template;
   readonly #table: OperationTable;
   readonly #scope: TemplateScope;
   readonly #fields: readonly (number | null)[];
+  readonly #headers: readonly string[];
   #label = '';
 
   constructor(
@@ -99,6 +102,7 @@ class Planner {
     this.#template = template;
     this.#table = table;
     this.#fields = fields;
+    this.#headers = headers;
     this.#scope = new TemplateScope({
       columns,
       flagColumn: template.flagColumn,
@@ -122,7 +126,15 @@ class Planner {
     const schema = [...outputColumns(this.#scope, this.#template.output.columns)];
     const columns = layoutOf(input, schema);
     const flagColumn = this.#template.flagColumn !== null;
-    return { schema: first, columns: this.#fields, flagColumn, steps, output: { schema, columns } };
+    const headers = this.#headersOf(first);
+    return { schema: first, columns: this.#fields, headers, flagColumn, steps, output: { schema, columns } };
+  }
+
+  #headersOf(first: Schema): ReadonlyMap<number, string> {
+    const named = this.#fields.flatMap((field, index): [number, string][] => {
+      return field === null ? [] : [[first[index]!.id, this.#headers[field]!]];
+    });
+    return new Map(named);
   }
 
   /** Names that the operations did not find, by whether the Run can go on with columns of nulls. */
@@ -151,7 +163,7 @@ class Planner {
 
   /** The Template is sound, so this file's own columns are in its way. Their names may not be told. */
   #refuse(code: string, problem: string): never {
-    if (TABLE_CODES.has(code)) throw new Failed('TEMPLATE_CHECK_FAILED', `${problem} (${this.#label})`);
+    if (CHECK_CODES.has(code)) throw new Failed('TEMPLATE_CHECK_FAILED', `${problem} (${this.#label})`);
     const reason = code === 'COLUMN_EXISTS' ? 'two would have the same name' : 'it cannot be applied to them';
     const message = `The columns of the file do not fit the Template at ${this.#label}: ${reason}.`;
     throw new Failed('TEMPLATE_COLUMNS_MISSING', message, []);

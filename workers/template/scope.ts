@@ -30,6 +30,8 @@ export interface Scope {
    * names are read as by `read`; the others range over the known columns without the flag column.
    */
   resolve(set: ColumnSet, pointer: string): readonly Column[];
+  /** False for a column of nulls in place of one that the file lacks. */
+  isPresent(column: Column): boolean;
   /** A new column at the end, or in the place of another (before it, if that stays). Problem when the name is taken. */
   add(name: string, type: ColumnType, pointer: string, place?: { readonly before: Column }): Column;
   /** An edit in place that changes the type. */

@@ -108,6 +108,10 @@ export class TemplateScope implements Scope {
     return this.#step.ifMissing === 'skip' && this.#absent.has(column.id) ? null : column;
   }
 
+  isPresent({ id }: Column): boolean {
+    return !this.#absent.has(id);
+  }
+
   resolve(set: ColumnSet, pointer: string): readonly Column[] {
     if (typeof set === 'string' && set !== '*') return this.#readAll([set], () => pointer);
     if (Array.isArray(set)) return this.#readAll(set, (index) => `${pointer}/${index}`);

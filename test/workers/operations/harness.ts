@@ -142,6 +142,7 @@ function drive(
   const context: OperatorContext = {
     input: before,
     output: after,
+    headers: new Map(before.map(({ id, name }) => [id, name])),
     layout: after.map(({ id }) => before.findIndex((column) => column.id === id)),
     next: (batch) => collect(batch, made, sources),
     ...around,

@@ -1,0 +1,123 @@
+// The operation `drop_repeated_headers`: takes rows away that repeat the file's header, as at the top of each page.
+import { Type } from 'typebox';
+import type { Batch } from '../batch.ts';
+import { columnIndex } from './cells/cell-operator.ts';
+import type { TextStep } from './cells/text-chain.ts';
+import { matchSteps, matchText } from './keys/match-level.ts';
+import { RowKeys } from './keys/row-keys.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { inSlices } from './slices.ts';
+
+export const dropRepeatedHeaders = defineOperation({
+  name: 'drop_repeated_headers',
+  summary:
+    "Drops rows whose cells are the file's header texts again. It looks at the columns of text that come from the file, " +
+    'renamed and moved ones too; case, spaces around and invisible characters do not matter.',
+  parameters: Type.Object({}),
+  cells: false,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Pages one after the other',
+      operation: { op: 'drop_repeated_headers' },
+      input: {
+        columns: ['id', 'Amount'],
+        rows: [
+          ['1', '5'],
+          ['id', 'Amount'],
+          ['2', 'amount'],
+          [' ID', 'AMOUNT '],
+          ['id', null],
+          ['3', '6'],
+        ],
+      },
+      output: {
+        columns: ['id', 'Amount'],
+        rows: [
+          ['1', '5'],
+          ['2', 'amount'],
+          ['id', null],
+          ['3', '6'],
+        ],
+      },
+    },
+  ],
+  effect: () => null,
+  start(_plan, context) {
+    const { arena, headers, input } = context;
+    const steps = matchSteps(arena.heap, 'normal');
+    const expected = input.flatMap((column): ExpectedCell[] => {
+      const header = headers.get(column.id);
+      if (header === undefined || column.type !== 'text') return [];
+      return [{ index: columnIndex(input, column), text: matchText(steps, header) }];
+    });
+    const first = expected.find(({ text }) => text !== '');
+    return first === undefined ? { push: context.next } : new RepeatedHeaders(context, steps, expected, first);
+  },
+});
+
+/** What a column's cell is in a repeated header; nothing where the header is blank. */
+interface ExpectedCell {
+  readonly index: number;
+  readonly text: string;
+}
+
+class RepeatedHeaders implements Operator {
+  readonly #context: OperatorContext;
+  readonly #steps: readonly TextStep[];
+  readonly #first: Buffer;
+  readonly #others: readonly ExpectedCell[];
+  readonly #keys: RowKeys;
+
+  constructor(
+    context: OperatorContext,
+    steps: readonly TextStep[],
+    expected: readonly ExpectedCell[],
+    first: ExpectedCell,
+  ) {
+    this.#context = context;
+    this.#steps = steps;
+    this.#first = Buffer.from(first.text);
+    this.#others = expected.filter((cell) => cell !== first);
+    this.#keys = new RowKeys(context, [first.index], 'normal');
+  }
+
+  push(batch: Batch): void {
+    this.#keys.prepare(batch);
+    const columns = [...batch.columns];
+    inSlices(batch, (from, to) => {
+      const left = this.#dataRows(batch.slice(from, to));
+      if (left !== null && left.live > 0) this.#context.next(left);
+      // Views that were made lie in the part of the arena that the next piece overwrites.
+      batch.columns = [...columns];
+      return left !== null;
+    });
+  }
+
+  /** Null when the arena is full. */
+  #dataRows(batch: Batch): Batch | null {
+    const { arena } = batch;
+    const selection = arena.tryTake(batch.live * 4);
+    const views = selection === 0 ? 0 : this.#keys.make(batch, batch.selection, batch.live);
+    if (views === 0) return null;
+    const { u8, u32 } = arena.heap;
+    let live = 0;
+    for (let position = 0; position < batch.live; position++) {
+      const row = batch.physicalRow(position);
+      const view = (views >>> 2) + row * 2;
+      const isCandidate =
+        u32[view] !== 0 &&
+        u32[view + 1] === this.#first.length &&
+        this.#first.equals(u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!));
+      if (!isCandidate || !this.#isHeader(batch, row)) u32[(selection >>> 2) + live++] = row;
+    }
+    return live === batch.live ? batch : batch.withSelection(selection, live);
+  }
+
+  #isHeader(batch: Batch, row: number): boolean {
+    return this.#others.every(({ index, text }) => {
+      const cell = batch.text({ kind: 'views', at: batch.views(index) }, row) ?? '';
+      return matchText(this.#steps, cell) === text;
+    });
+  }
+}
