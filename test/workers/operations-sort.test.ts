@@ -1,10 +1,14 @@
 // Sorting: the order is that of values, equal rows keep theirs, and files on the way change nothing.
 import fc from 'fast-check';
 import { test } from 'tap';
+import { CellReader } from '../../workers/operations/cells/cell-values.ts';
 import { SortKeyWriter } from '../../workers/operations/rows/sort-key.ts';
+import { SortKeys } from '../../workers/operations/rows/sort-keys.ts';
 import { sort } from '../../workers/operations/sort.ts';
 import { top } from '../../workers/operations/top.ts';
+import type { ColumnType } from '../../workers/schema.ts';
 import { compareDecimals, type Decimal, decimalOf } from '../../workers/values/decimal.ts';
+import { batchOf, newBench, type TypedValue, typedColumn, viewsColumn } from './build-batch.ts';
 import type { Cell } from './operations/batch-builder.ts';
 import { type RunOptions, runOperation } from './operations/harness.ts';
 
@@ -83,4 +87,76 @@ test('keys are in the order of their values', async (t) => {
   fc.assert(fc.property(text, text, (a, b) => keyOrder('text', a, b, false) === order(compareTexts(a, b))));
   fc.assert(fc.property(text, text, (a, b) => keyOrder('text', a, b, true) === order(compareTexts(b, a))));
   t.pass();
+});
+
+const anyText = fc.option(
+  fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'a\0', '\0', 'ÉÄ', 'Straße', 'a10')),
+  {
+    nil: null,
+  },
+);
+const int64 = fc.oneof(fc.bigInt(-300n, 300n), fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n));
+const narrow = fc.record({ unscaled: int64, scale: fc.oneof(fc.nat(4), fc.nat(253)) });
+const broad = fc.record({ unscaled: fc.bigInt(-(2n ** 90n), 2n ** 90n), scale: fc.nat(300) });
+const moment = fc.bigInt(-(10n ** 15n), 10n ** 16n);
+
+const COLUMNS: Readonly<Record<ColumnType, fc.Arbitrary<TypedValue | string>>> = {
+  text: anyText.map((text) => text ?? ''),
+  json: anyText.map((text) => text ?? ''),
+  integer: int64,
+  date: fc.bigInt(-100_000n, 100_000n),
+  datetime: moment,
+  decimal: fc.oneof({ weight: 9, arbitrary: narrow }, broad),
+  number: fc.oneof(fc.double(), fc.constantFrom(0, -0, 1)),
+  boolean: fc.boolean(),
+};
+
+test('the kernel writes the keys of its twin', (t) => {
+  const term = fc.record({
+    type: fc.constantFrom(...(Object.keys(COLUMNS) as ColumnType[])),
+    descending: fc.boolean(),
+    nullsFirst: fc.boolean(),
+    compare: fc.constantFrom('typed' as const, 'natural' as const, 'case_insensitive' as const),
+  });
+  const cells = fc.array(term, { minLength: 1, maxLength: 3 }).chain((terms) =>
+    fc.record({
+      terms: fc.constant(terms),
+      rows: fc.array(fc.tuple(...terms.map(({ type }) => fc.option(COLUMNS[type], { nil: null }))), {
+        minLength: 1,
+        maxLength: 12,
+      }),
+    }),
+  );
+  fc.assert(
+    fc.property(cells, ({ terms, rows }) => {
+      const bench = newBench();
+      const columns = terms.map(({ type }, index) => {
+        const values = rows.map((row) => row[index]!);
+        if (type === 'text' || type === 'json') return viewsColumn(bench, values as (string | null)[]);
+        return typedColumn(bench, type, values as TypedValue[]);
+      });
+      const batch = batchOf(bench, rows.length, columns);
+      const places = terms.map((entry, index) => ({ ...entry, index }));
+      const keys = new SortKeys(bench, places).make(batch);
+      const writer = new SortKeyWriter(terms);
+      const readers = terms.map(({ type }, index) => new CellReader(type, index));
+      for (const reader of readers) reader.bind(batch);
+      return rows.every((_, row) => {
+        const [at, length] = batch.heap.u32.subarray((keys >>> 2) + row * 2, (keys >>> 2) + row * 2 + 2);
+        const made = Buffer.from(batch.heap.u8.subarray(at, at! + length!));
+        return made.equals(writer.key(readers.map((reader) => reader.read(row))));
+      });
+    }),
+    { numRuns: 1000 },
+  );
+  t.pass();
+  t.end();
+});
+
+test('long keys with much in common, far more than one level of them', async (t) => {
+  const ends = Array.from({ length: 400 }, (_, at) => `${'ab'.repeat((at * 37) % 101)}${(at * 7919) % 13}`);
+  const rows = [...ends, ...Array.from({ length: 30 }, () => 'x'.repeat(5000))].map((text, at) => [text, `${at}`]);
+  const made = runOperation(sort, { op: 'sort', by: ['a'] }, { columns: ['a', 'n'], rows });
+  const expected = rows.toSorted((a, b) => Buffer.compare(Buffer.from(a[0]!), Buffer.from(b[0]!)));
+  t.ok(JSON.stringify(made.rows) === JSON.stringify(expected));
 });

@@ -11,6 +11,7 @@ import type {
   EncodeRows,
   FindKeys,
   InsertKeys,
+  SortKeys,
   SplitByNew,
 } from './row-kernels.ts';
 import type {
@@ -55,6 +56,7 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FoldKerne
   encodeRows: EncodeRows;
   decodeRows: DecodeRows;
   decodeEntries: DecodeEntries;
+  sortKeys: SortKeys;
   listRecords(from: number, end: number, entries: number): number;
   sortEntries(entries: number, spare: number, count: number, counts: number): number;
   gatherRecords(entries: number, from: number, count: number, next: number, limit: number, reached: number): number;

@@ -74,3 +74,13 @@ export type DecodeEntries = (
   orders: number,
   sources: number,
 ) => void;
+
+export type SortKeys = (
+  terms: number,
+  termCount: number,
+  rows: number,
+  count: number,
+  keys: number,
+  next: number,
+  limit: number,
+) => number;

@@ -16,6 +16,7 @@ export { readNumbers } from './read-numbers';
 export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, listRecords, sortEntries } from './sort';
+export { sortKeys } from './sort-keys';
 export { collapseSpaces, keepBlank, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';

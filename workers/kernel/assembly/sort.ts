@@ -40,7 +40,7 @@ export function sortEntries(entries: usize, spare: usize, count: u32, counts: us
     const word = load<u64>(sorted + ((<usize>from) << 4));
     let to = from + 1;
     while (to < count && load<u64>(sorted + ((<usize>to) << 4)) == word) to++;
-    if (to - from > 1) sortTies(sorted + ((<usize>from) << 4), other + ((<usize>from) << 4), to - from);
+    if (to - from > 1) sortTies(sorted + ((<usize>from) << 4), other + ((<usize>from) << 4), to - from, 8, 0, counts);
     from = to;
   }
   return sorted;
@@ -75,12 +75,94 @@ function radixSort(a: usize, b: usize, n: usize, counts: usize): usize {
   return a;
 }
 
-/** Merge sort of entries with the same first 8 bytes by the rest of their keys; stable, in place. */
-function sortTies(entries: usize, spare: usize, count: u32): void {
-  if (count > 2 && alreadySorted(entries, count)) return;
+/** Up to here ties are compared, above they are sorted by their next 8 bytes, so that memory is read in order. */
+const COMPARED_MAX: u32 = 8;
+
+/** From here on the radix sort is worth its counters. */
+const RADIX_MIN: u32 = 8192;
+
+/** Levels of ties within ties, so that no file can use up the stack: deeper ones are compared. */
+const DEPTH_MAX: u32 = 64;
+
+/** Sorts entries whose keys are equal up to `offset` by what follows; stable, in place. */
+function sortTies(entries: usize, spare: usize, count: u32, offset: usize, depth: u32, counts: usize): void {
+  for (; ; offset += 8) {
+    if (count <= COMPARED_MAX || depth > DEPTH_MAX) {
+      sortByComparison(entries, spare, count, offset);
+      return;
+    }
+    const isOver = loadWords(entries, count, offset);
+    sortWords(entries, spare, count, counts);
+    if (isOver) return;
+    if (load<u64>(entries) != load<u64>(entries + ((<usize>count - 1) << 4))) break;
+  }
+  let from: u32 = 0;
+  while (from < count) {
+    const word = load<u64>(entries + ((<usize>from) << 4));
+    let to = from + 1;
+    while (to < count && load<u64>(entries + ((<usize>to) << 4)) == word) to++;
+    if (to - from > 1) sortTies(entries + ((<usize>from) << 4), spare + ((<usize>from) << 4), to - from, offset + 8, depth + 1, counts);
+    from = to;
+  }
+}
+
+/** The next 8 bytes of the keys go to their entries; where all keys are over, their lengths do, and it gives true. */
+function loadWords(entries: usize, count: u32, offset: usize): bool {
+  let isOver = true;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const entry = entries + (i << 4), record = <usize>load<u32>(entry, 8);
+    store<u64>(entry, keyWord(record, offset));
+    if (<usize>load<u32>(record, HEAD) - 1 > offset) isOver = false;
+  }
+  if (!isOver) return false;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const entry = entries + (i << 4);
+    store<u64>(entry, <u64>load<u32>(<usize>load<u32>(entry, 8), HEAD));
+  }
+  return true;
+}
+
+/** Sorts entries by their words; stable, in place. */
+function sortWords(entries: usize, spare: usize, count: u32, counts: usize): void {
+  let isSorted = true;
+  for (let i: usize = 1; i < <usize>count && isSorted; i++) {
+    isSorted = load<u64>(entries + ((i - 1) << 4)) <= load<u64>(entries + (i << 4));
+  }
+  if (isSorted) return;
+  let from = entries, to = spare;
+  if (count >= RADIX_MIN) from = radixSort(entries, spare, <usize>count, counts);
+  else {
+    for (let width: u32 = 1; width < count; width <<= 1) {
+      for (let start: u32 = 0; start < count; start += width << 1) mergeWords(from, to, start, width, count);
+      const t = from;
+      from = to;
+      to = t;
+    }
+  }
+  if (from != entries) memory.copy(entries, from, (<usize>count) << 4);
+}
+
+function mergeWords(from: usize, to: usize, start: u32, width: u32, count: u32): void {
+  const middle = min(start + width, count), end = min(start + width + width, count);
+  let a = from + ((<usize>start) << 4), b = from + ((<usize>middle) << 4), o = to + ((<usize>start) << 4);
+  const aEnd = b, bEnd = from + ((<usize>end) << 4);
+  while (a < aEnd && b < bEnd) {
+    const left = load<u64>(a) <= load<u64>(b);
+    v128.store(o, v128.load(left ? a : b));
+    o += 16;
+    a += left ? 16 : 0;
+    b += left ? 0 : 16;
+  }
+  for (; a < aEnd; a += 16, o += 16) v128.store(o, v128.load(a));
+  for (; b < bEnd; b += 16, o += 16) v128.store(o, v128.load(b));
+}
+
+/** Merge sort by what the keys are from `offset` on; stable, in place. */
+function sortByComparison(entries: usize, spare: usize, count: u32, offset: usize): void {
+  if (alreadySorted(entries, count, offset)) return;
   let from = entries, to = spare;
   for (let width: u32 = 1; width < count; width <<= 1) {
-    for (let start: u32 = 0; start < count; start += width << 1) mergeHalves(from, to, start, width, count);
+    for (let start: u32 = 0; start < count; start += width << 1) mergeHalves(from, to, start, width, count, offset);
     const t = from;
     from = to;
     to = t;
@@ -88,33 +170,33 @@ function sortTies(entries: usize, spare: usize, count: u32): void {
   if (from != entries) memory.copy(entries, from, (<usize>count) << 4);
 }
 
-function alreadySorted(entries: usize, count: u32): bool {
+function alreadySorted(entries: usize, count: u32, offset: usize): bool {
   for (let i: u32 = 1; i < count; i++) {
     const entry = entries + ((<usize>i) << 4);
-    if (compareRest(<usize>load<u32>(entry - 16, 8), <usize>load<u32>(entry, 8)) > 0) return false;
+    if (compareRest(<usize>load<u32>(entry - 16, 8), <usize>load<u32>(entry, 8), offset) > 0) return false;
   }
   return true;
 }
 
-function mergeHalves(from: usize, to: usize, start: u32, width: u32, count: u32): void {
+function mergeHalves(from: usize, to: usize, start: u32, width: u32, count: u32, offset: usize): void {
   let i = start, middle = start + width;
   if (middle > count) middle = count;
   let j = middle, end = middle + width;
   if (end > count) end = count;
   for (let k = start; k < end; k++) {
     const a = from + ((<usize>i) << 4), b = from + ((<usize>j) << 4);
-    const left = i < middle && (j >= end || compareRest(<usize>load<u32>(a, 8), <usize>load<u32>(b, 8)) <= 0);
+    const left = i < middle && (j >= end || compareRest(<usize>load<u32>(a, 8), <usize>load<u32>(b, 8), offset) <= 0);
     v128.store(to + ((<usize>k) << 4), v128.load(left ? a : b));
     if (left) i++;
     else j++;
   }
 }
 
-/** Compares the keys of two records from their ninth byte on. */
-function compareRest(a: usize, b: usize): i32 {
+/** Compares the keys of two records from byte `offset` on. */
+function compareRest(a: usize, b: usize, offset: usize): i32 {
   const aLength = <usize>load<u32>(a, HEAD) - 1, bLength = <usize>load<u32>(b, HEAD) - 1;
   const most = aLength < bLength ? aLength : bLength;
-  for (let offset: usize = 8; offset < most; offset += 8) {
+  for (; offset < most; offset += 8) {
     const x = keyWord(a, offset), y = keyWord(b, offset);
     if (x != y) return x < y ? -1 : 1;
   }

@@ -103,7 +103,7 @@ export class FoldedGroups {
   *#finishSorted(next: (batch: Batch) => void): Iterable<void> {
     const order = { descending: false, nullsFirst: false, compare: 'typed' } as const;
     const terms = this.#types.slice(0, this.#plan.groups).map((type, index) => ({ ...order, index, type }));
-    const sorter = new RowSorter(this.#context, this.#types, new SortKeys(terms));
+    const sorter = new RowSorter(this.#context, this.#types, new SortKeys(this.#context, terms));
     const handOn = (): Iterable<void> => this.#handOn((batch) => sorter.add(batch));
     yield* handOn();
     yield* this.#takeParts(handOn);

@@ -84,7 +84,7 @@ export class RowGroups {
     const order = { index: last, type: 'integer', descending: false, nullsFirst: false, compare: 'typed' } as const;
     const byGroup = types.slice(0, groups).map((type, index) => ({ ...order, index, type }));
     const sorted = this.#reduction.sorted === true ? byGroup : [];
-    const results = new RowSorter(this.#context, types, new SortKeys([...sorted, order]));
+    const results = new RowSorter(this.#context, types, new SortKeys(this.#context, [...sorted, order]));
     yield* this.#reduce(types, results);
     const from = this.#reduction.showsGroups === false ? groups + 1 : 1;
     yield* results.finish((batch) => next(batch.withColumns(batch.columns.slice(from, -1))));

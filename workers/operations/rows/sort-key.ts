@@ -1,5 +1,7 @@
 // Sort keys: bytes whose order is the order of the rows. Each column gives one byte for null or not, then its value: texts
-// end with 0 0 (a 0 inside is 0 255), numbers are big-endian with their sign turned; descending columns are inverted.
+// end with 0 0 (a 0 inside is 0 255), integers say how many bytes they need, doubles are big-endian with their sign turned,
+// decimals have their exponent and two digits in a byte; descending columns are inverted. Keys are short, since their first
+// eight bytes decide most comparisons. The kernel (kernel/assembly/sort-keys.ts) writes the same.
 import type { ColumnType } from '../../schema.ts';
 import { CalendarDate } from '../../values/calendar.ts';
 import { Decimal } from '../../values/decimal.ts';
@@ -20,8 +22,12 @@ const NULL_FIRST = 0;
 const VALUE = 1;
 const NULL_LAST = 2;
 
-/** Bias of a decimal's exponent: above any number of its digits. */
-const EXPONENT_BIAS = 0x4000;
+/** Around this lie the signed exponents of decimals, which are biased above any number of their digits. */
+const ZERO = 0x8000;
+const EXPONENT_BIAS = 2048;
+
+const NANOS_PER_MICRO = 1000;
+const MICROS_PER_SECOND = 1_000_000n;
 
 export class SortKeyWriter {
   readonly #columns: readonly SortColumn[];
@@ -54,7 +60,7 @@ export class SortKeyWriter {
     else if (typeof value === 'boolean') this.#byte(value ? 1 : 0);
     else if (value instanceof Decimal) this.#decimal(value);
     else if (value instanceof CalendarDate) this.#integer(BigInt(value.days));
-    else if (value instanceof Timestamp) this.#integer(BigInt(value.seconds) * 1_000_000_000n + BigInt(value.nanos));
+    else if (value instanceof Timestamp) this.#integer(microsOf(value));
     else if (typeof value === 'number' && type === 'number') this.#double(value);
     else if (typeof value === 'number' || typeof value === 'bigint') this.#integer(BigInt(value));
     else throw new Error('a value without an order');
@@ -106,27 +112,25 @@ export class SortKeyWriter {
   }
 
   #integer(value: bigint): void {
-    this.#reserve(16);
-    const shifted = value + (1n << 95n);
-    this.#bytes.writeUInt32BE(Number((shifted >> 64n) & 0xffffffffn), this.#length);
-    this.#bytes.writeBigUInt64BE(shifted & 0xffffffffffffffffn, this.#length + 4);
-    this.#length += 12;
+    const magnitude = value < 0n ? ~value : value;
+    let bytes = 1;
+    while (bytes < 8 && magnitude >> BigInt(bytes * 8) !== 0n) bytes++;
+    this.#byte(value < 0n ? SIGN - bytes : SIGN + bytes);
+    for (let at = bytes - 1; at >= 0; at--) this.#byte(Number((value >> BigInt(at * 8)) & 255n));
   }
 
-  /** Sign, exponent, digits without zeros at their end; below zero all is inverted. */
+  /** Sign and exponent, digits without zeros at their end, 0; below zero all is inverted. */
   #decimal({ digits, scale }: Decimal): void {
     const text = String(digits).replace('-', '');
     const negative = digits < 0;
-    if (text === '0') {
-      this.#byte(SIGN);
-      return;
-    }
-    this.#byte(negative ? SIGN - 1 : SIGN + 1);
+    const exponent = text === '0' ? 0 : text.length - scale + EXPONENT_BIAS;
+    const place = negative ? ZERO - exponent : ZERO + exponent;
+    this.#byte(place >>> 8);
+    this.#byte(place & 255);
+    if (exponent === 0) return;
     const from = this.#length;
-    const exponent = text.length - scale + EXPONENT_BIAS;
-    this.#byte(exponent >>> 8);
-    this.#byte(exponent & 255);
-    this.#escaped(text.replace(/0+$/, ''));
+    const kept = text.replace(/0+$/, '');
+    for (let at = 0; at < kept.length; at += 2) this.#byte(Number(kept.slice(at, at + 2).padEnd(2, '0')) + 1);
     this.#byte(0);
     if (negative) this.#invert(from);
   }
@@ -146,4 +150,8 @@ export class SortKeyWriter {
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
   }
+}
+
+function microsOf({ seconds, nanos }: Timestamp): bigint {
+  return BigInt(seconds) * MICROS_PER_SECOND + BigInt(Math.trunc(nanos / NANOS_PER_MICRO));
 }

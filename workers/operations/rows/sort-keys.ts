@@ -1,6 +1,9 @@
 // Keys for sorting rows of batches by some of their columns.
 import { type Batch, VIEW_BYTES } from '../../batch.ts';
 import { bindAll, CellReader } from '../cells/cell-values.ts';
+import { chainScratchBytes, runTextChain, type TextStep } from '../cells/text-chain.ts';
+import { caseStep } from '../cells/text-steps.ts';
+import type { OperatorContext } from '../operation.ts';
 import type { RowOrder } from './row-sorter.ts';
 import { type SortColumn, SortKeyWriter } from './sort-key.ts';
 
@@ -9,21 +12,88 @@ export interface SortTerm extends SortColumn {
   readonly index: number;
 }
 
+/** Kinds of terms of the kernel sortKeys. */
+const KINDS = {
+  text: 0,
+  json: 0,
+  integer: 1,
+  date: 1,
+  datetime: 1,
+  decimal: 2,
+  number: 3,
+  boolean: 4,
+} as const;
+const TERM_WORDS = 5;
+
 export class SortKeys implements RowOrder {
+  readonly #context: Pick<OperatorContext, 'arena' | 'kernel'>;
+  readonly #terms: readonly SortTerm[];
   readonly #readers: readonly CellReader[];
   readonly #writer: SortKeyWriter;
+  /** Texts are folded before they are compared. */
+  readonly #fold: readonly TextStep[];
+  readonly #description: number;
 
-  constructor(terms: readonly SortTerm[]) {
+  constructor(context: Pick<OperatorContext, 'arena' | 'kernel'>, terms: readonly SortTerm[]) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#terms = terms;
     this.#readers = terms.map(({ type, index }) => new CellReader(type, index));
     this.#writer = new SortKeyWriter(terms);
+    const folds = terms.some(({ compare }) => compare === 'case_insensitive');
+    this.#fold = folds ? [caseStep(heap, 'fold')] : [];
+    this.#description = heap.allocate(terms.length * TERM_WORDS * 4);
   }
 
   prepare(): void {}
 
   make(batch: Batch): number {
+    const { arena, kernel } = this.#context;
+    const keys = arena.tryTake(batch.rows * VIEW_BYTES);
+    if (keys === 0) return 0;
+    const described = this.#describe(batch);
+    if (described === 'full') return 0;
+    if (described === 'not_here') return this.#makeByCell(batch, keys) ? keys : 0;
+    const { selection, live } = batch;
+    const { next, limit } = arena;
+    const end =
+      kernel.exports.sortKeys(this.#description, this.#terms.length, selection, live, keys, next, limit) >>> 0;
+    if (end === 0) return 0;
+    arena.next = end;
+    return keys;
+  }
+
+  /** Tells the kernel where the columns are; `not_here` when it does not know one of them. */
+  #describe(batch: Batch): 'done' | 'full' | 'not_here' {
+    let at = this.#description >>> 2;
+    for (const { type, index, compare, descending, nullsFirst } of this.#terms) {
+      const column = batch.columns[index]!;
+      if (column.kind === 'raw') throw new Error('views of sorted columns are made before');
+      const isText = column.kind === 'views';
+      if (isText !== (KINDS[type] === 0)) return 'not_here';
+      if (isText ? compare === 'natural' : column.big !== null && column.big.size > 0) return 'not_here';
+      const values = isText && compare === 'case_insensitive' ? this.#folded(batch, column.at) : column.at;
+      if (values === 0) return 'full';
+      const meta = isText ? 0 : column.meta;
+      batch.heap.u32.set([KINDS[type], values, meta, descending ? 1 : 0, nullsFirst ? 1 : 0], at);
+      at += TERM_WORDS;
+    }
+    return 'done';
+  }
+
+  #folded(batch: Batch, at: number): number {
+    const { arena, kernel } = this.#context;
+    const { rows, selection, live } = batch;
+    const views = arena.tryTake(rows * VIEW_BYTES);
+    const list = arena.tryTake(chainScratchBytes(live));
+    if (views === 0 || list === 0) return 0;
+    arena.heap.u8.copyWithin(views, at, at + rows * VIEW_BYTES);
+    arena.heap.u8.copyWithin(list, selection, selection + live * 4);
+    return runTextChain(this.#fold, kernel, arena, { views, rows: list, count: live }) ? views : 0;
+  }
+
+  #makeByCell(batch: Batch, views: number): boolean {
     const { arena } = batch;
-    const views = arena.tryTake(batch.rows * VIEW_BYTES);
-    if (views === 0) return 0;
     bindAll(batch, () => {
       for (const reader of this.#readers) reader.bind(batch);
     });
@@ -33,13 +103,13 @@ export class SortKeys implements RowOrder {
       const row = u32[(batch.selection >>> 2) + position]!;
       for (const [index, reader] of this.#readers.entries()) values[index] = reader.read(row);
       const key = this.#writer.key(values);
-      if (arena.freeBytes < key.length) return 0;
+      if (arena.freeBytes < key.length) return false;
       u8.set(key, arena.next);
       u32[(views >>> 2) + row * 2] = arena.next;
       u32[(views >>> 2) + row * 2 + 1] = key.length;
       arena.next += key.length;
     }
-    return views;
+    return true;
   }
 }
 

@@ -56,5 +56,5 @@ export function sorterOf(planned: readonly PlannedTerm[], context: OperatorConte
   const { input } = context;
   const terms = planned.map((entry) => ({ ...entry, index: columnIndex(input, entry.column) }));
   const types = input.map(({ type }) => type);
-  return new RowSorter(context, types, new SortKeys(terms));
+  return new RowSorter(context, types, new SortKeys(context, terms));
 }
