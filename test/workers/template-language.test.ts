@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
+import { FUNCTIONS } from '../../workers/expression/functions/index.ts';
 import { operationTable } from '../../workers/operations/index.ts';
 import { explainTemplate } from '../../workers/template/explain.ts';
 import { templateReference } from '../../workers/template/reference.ts';
@@ -63,6 +64,13 @@ test('every operation is in the table, the reference and the list of the languag
       const problems = input.types === undefined ? all : all.filter(({ code }) => code !== 'WRONG_TYPE');
       t.strictSame(problems, [], `${name}: ${title}`);
     }
+  }
+});
+
+test('the reference names every function of expressions', async (t) => {
+  const reference = templateReference();
+  for (const name of FUNCTIONS.keys()) {
+    t.match(reference, new RegExp(`\\b${name.replace('.', '\\.')}\\b`), name);
   }
 });
 

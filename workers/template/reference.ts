@@ -3,6 +3,7 @@ import { baseParameters, cellParameters } from '../operations/base-parameters.ts
 import { operationTable } from '../operations/index.ts';
 import type { OperationDefinition, OperationExample } from '../operations/operation.ts';
 import { MEMORY_CLASSES } from './explain.ts';
+import { EXPRESSIONS } from './reference-expressions.ts';
 import { RULES } from './reference-prose.ts';
 import type { OperationTable } from './schema.ts';
 import { templateSections } from './schema.ts';
@@ -22,6 +23,7 @@ export function templateReference(table: OperationTable = operationTable): strin
     '',
     ...sections(),
     ...RULES,
+    ...EXPRESSIONS,
     '## Operations',
     '',
     'An operation is written as `{op: name, ...parameters}`, or in short as `{name: {...parameters}}`.',
@@ -80,10 +82,37 @@ function operation(definition: OperationDefinition): string[] {
     '',
     `${definition.summary} Memory: ${memoryClass}.${cells}`,
     '',
-    ...parameterTable(properties, required),
+    ...parameterTable(withParts(properties), required),
     ...(groups === undefined ? [] : [`Exactly one of: ${groups.join('; ')}.`, '']),
     ...definition.examples.flatMap(example),
   ];
+}
+
+/** Adds the parameters of the mappings in a list: `metrics[].fn` behind `metrics`. */
+function withParts(properties: Readonly<Record<string, Schema>>): Record<string, Schema> {
+  const rows: Record<string, Schema> = {};
+  for (const [name, schema] of Object.entries(properties)) {
+    rows[name] = schema;
+    for (const [part, inner] of Object.entries(partsOf(schema) ?? {})) {
+      // Where the list itself tells what its parts mean they say nothing of their own.
+      if (inner['description'] !== undefined) rows[`${name}[].${part}`] = inner;
+    }
+  }
+  return rows;
+}
+
+/** What the mappings of a list hold, also where the list is one of several forms. */
+function partsOf(schema: Schema): Record<string, Schema> | null {
+  const alternatives = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
+  const lists = [schema, ...(alternatives ?? [])].flatMap(({ items }) =>
+    items === undefined ? [] : [items as Schema],
+  );
+  for (const item of lists) {
+    for (const form of [item, ...((item['anyOf'] as Schema[] | undefined) ?? [])]) {
+      if (typeof form['properties'] === 'object') return form['properties'] as Record<string, Schema>;
+    }
+  }
+  return null;
 }
 
 function structure(name: string, summary: string, parameters: object): string[] {

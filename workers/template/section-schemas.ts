@@ -70,7 +70,8 @@ export const defaultsSection = Type.Object({
     ...baseParameters.on_error,
     default: 'fail',
     description:
-      'Rows in trouble: `fail` ends the Run, `drop_row` drops the row, `blank` empties the cell, `keep` leaves it, `flag` ' +
+      'Rows in trouble: `fail` ends the Run, `drop_row` drops the row, `blank` empties the cell, `keep` leaves it (in an operation that ' +
+      'changes the type in place: empty), `flag` ' +
       'empties it and notes `column:CODE` in the flag column.',
   }),
   flag_column: Type.String({ minLength: 1, default: '_issues', description: 'Name of the flag column.' }),
