@@ -130,7 +130,7 @@ export const EXPRESSIONS: readonly string[] = [
   '',
   'Dates: `yyyy` year, `yy` two digits of it, `MM` and `dd` two digits, `M` and `d` one or two, `MMM` and `MMMM` the name of the ' +
     'month, short and in full, `E` and `EEEE` the day of the week, `HH` hour 00 to 23, `hh` hour with `a` (AM, PM), `mm` minute, ' +
-    "`ss` second, `SSS` fraction, `XXX` offset such as +02:00 or Z; text in `'...'`, other signs stand for themselves. Case " +
+    "`ss` second, `SSS` fraction, `X` offset such as +0200 (three of them: +02:00) or Z; text in `'...'`, other signs stand for themselves. Case " +
     'counts: `MM` is the month, `mm` the minute. Languages of names: ' +
     `${[...DATE_NAMES.keys()].map((locale) => `\`${locale}\``).join(', ')}.`,
   '',
