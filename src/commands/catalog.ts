@@ -18,13 +18,13 @@ export const command: Command = {
   name: 'catalog',
   usage: `template-run catalog check [DIR]
 
-Checks plans, accounts, keys, Templates, tables and secrets, and runs the Templates' tests. Problems go to standard output, one a line; exit status 1 when
-there are any. DIR may also be in TEMPLATE_RUN_CATALOG.`,
+Checks plans, accounts, keys, Templates, tables and secrets, and runs the Templates' tests. Problems go to standard
+output, one a line; exit status 1 when there are any. DIR may also stand behind --catalog or in TEMPLATE_RUN_CATALOG.`,
   async run(args, io) {
     const [action = '', ...rest] = args;
     if (action !== 'check') throw new UsageError(`Write catalog check DIR.${suggestion(action, ['check'])}`);
-    const flags = parseFlags(rest, {});
-    const fallback = io.env[environmentName('catalog')];
+    const flags = parseFlags(rest, { catalog: { kind: 'value' } });
+    const fallback = flags.values.get('catalog') ?? io.env[environmentName('catalog')];
     const directory = flags.positionals.length === 0 && fallback ? fallback : positionals(flags, ['DIR']).DIR;
     const check = await TestEngine.with((engine) =>
       checkCatalog(directory, checkForCatalog, testsOn(engine, directory)),

@@ -22,6 +22,8 @@ export interface LocalEngineSettings {
   readonly memoryBudgetBytes: number;
   readonly template: LocalTemplate;
   readonly tables: Readonly<Record<string, TaskTable>>;
+  /** Folder of the secrets, null: there are none. */
+  readonly secretsDirectory: string | null;
   readonly overrides: TaskOverrides;
 }
 
@@ -59,6 +61,12 @@ export class LocalEngine {
     return { input, outcome: end.outcome, outputPath, milliseconds: performance.now() - start };
   }
 
+  /** Bytes of the outputs that have come to disk so far: those of small ones stay in memory. */
+  get writtenBytes(): number {
+    const sizes = [...this.#outputs.values()].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
   /** Removes what is left of an input's output. */
   discard(input: string): void {
     const path = this.#outputs.get(input);
@@ -71,7 +79,7 @@ export class LocalEngine {
   }
 
   #task(task: number, path: string, outputPath: string): RunTask {
-    const { template, overrides, tables } = this.#settings;
+    const { template, overrides, tables, secretsDirectory } = this.#settings;
     return {
       task,
       template,
@@ -82,7 +90,7 @@ export class LocalEngine {
       output: { path: outputPath, memoryBytesMax: OUTPUT_MEMORY_BYTES_MAX },
       spillDirectory: join(this.#folder, `${task}.spill`),
       tables,
-      secretsDirectory: null,
+      secretsDirectory,
       startedAt: this.#startedAt,
       reservationBytes: RUN_RESERVATION_BYTES,
     };

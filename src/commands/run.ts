@@ -8,6 +8,7 @@ import { parseFlags } from './flags.ts';
 import { LocalEngine } from './local-engine.ts';
 import { type LocalOutput, localOutputs } from './local-outputs.ts';
 import { readLocalTables, readLocalTemplate } from './local-template.ts';
+import { Progress } from './progress.ts';
 import { type LocalResult, summaryOf } from './run-summary.ts';
 
 export const command: Command = {
@@ -20,6 +21,7 @@ as CODE: message.
 
   -o, --output PATH    file, or folder when it is one, ends in / or there are several inputs
   --tables DIR         reference tables, NAME.csv
+  --secrets DIR        keys for hash, each a file of its name
   --delimiter C        field delimiter, instead of the detected one
   --header-row N       0-based record of the header, instead of the detected one
   --workers N          threads (number of cores)
@@ -33,6 +35,7 @@ Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
 const FLAGS = {
   output: { kind: 'value', short: 'o' },
   tables: { kind: 'value' },
+  secrets: { kind: 'value' },
   delimiter: { kind: 'value' },
   'header-row': { kind: 'value' },
   workers: { kind: 'value' },
@@ -53,14 +56,25 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
     memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
     template,
     tables: readLocalTables(values.get('tables') ?? null),
+    secretsDirectory: values.get('secrets') ?? null,
     overrides: { delimiter: values.get('delimiter') ?? null, headerRow: count(values, 'header-row') },
   });
   const interrupted = (): void => void engine.close().then(() => process.exit(INTERRUPTED_STATUS));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  let done = 0;
+  const progress = new Progress(io.stderr, (seconds) =>
+    progressLine(done, outputs.length, engine.writtenBytes, seconds),
+  );
+  const runOne = async (output: LocalOutput): Promise<boolean> => {
+    const succeeded = await runFile(engine, output, switches.has('json'), { io, progress });
+    done++;
+    return succeeded;
+  };
   try {
-    const results = await Promise.all(outputs.map((output) => runFile(engine, output, switches.has('json'), io)));
+    const results = await Promise.all(outputs.map(runOne));
     return results.every(Boolean) ? EXIT_OK : EXIT_FAILED;
   } finally {
+    progress.end();
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
     await engine.close();
   }
@@ -69,19 +83,39 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
 /** 128 and the number of SIGINT, as shells have it. */
 const INTERRUPTED_STATUS = 130;
 
-async function runFile(engine: LocalEngine, output: LocalOutput, json: boolean, io: CommandIo): Promise<boolean> {
+const BYTES_PER_MB = 1_000_000;
+
+function progressLine(done: number, all: number, writtenBytes: number, seconds: number): string {
+  const files = all === 1 ? 'applying' : `${done} of ${all} files done`;
+  return `${files}, ${(writtenBytes / BYTES_PER_MB).toFixed(1)} MB written, ${seconds} s`;
+}
+
+interface Terminal {
+  readonly io: CommandIo;
+  readonly progress: Progress;
+}
+
+async function runFile(
+  engine: LocalEngine,
+  output: LocalOutput,
+  json: boolean,
+  { io, progress }: Terminal,
+): Promise<boolean> {
   let result: LocalResult;
   try {
     result = await engine.run(output.input);
+    progress.clear();
     if (result.outcome.failure === null) await output.keep(result);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    progress.clear();
     io.stderr.write(`template-run run: ${(error as Error).message}\n`);
     return false;
   } finally {
     engine.discard(output.input);
   }
   const { failure } = result.outcome;
+  progress.clear();
   if (failure !== null) io.stderr.write(`${failure.code}: ${failure.message}\n`);
   io.stderr.write(`${summaryOf(result, json)}\n`);
   return failure === null;

@@ -46,6 +46,7 @@ export const hash = defineOperation({
   }),
   cells: true,
   memory: 'R',
+  secrets: ({ key }) => (key === undefined ? [] : [{ name: key, pointer: '/key' }]),
   examples: [
     {
       title: 'With the secret "demo", which is `pepper`',

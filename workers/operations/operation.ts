@@ -130,6 +130,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly handsOnAtEnd?: (parameters: Static<P>) => boolean;
   /** Whether its parameters ask for the flag column beside the common `on_error`. */
   flags?(parameters: Static<P>): boolean;
+  /** Secrets of the account that its parameters name, with where they stand in the operation. */
+  secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
   readonly examples: readonly OperationExample[];
   /**
    * Runs the operation over names and types alone. Called when a Template is checked (the set of columns may be open:

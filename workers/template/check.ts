@@ -9,7 +9,7 @@ import { stepsOf } from './normalise-operation.ts';
 import type { OperationEntry, Report } from './operation-forms.ts';
 import { operationEntries } from './operation-forms.ts';
 import { pointerSegment } from './pointer.ts';
-import { scanOperations } from './scan.ts';
+import { type ScanStep, scanOperations } from './scan.ts';
 import type { OperationTable } from './schema.ts';
 import { schemaMessages } from './schema-messages.ts';
 import type { TemplateSections } from './sections.ts';
@@ -26,6 +26,8 @@ export interface CheckOptions {
   readonly schemaChecked?: boolean;
   /** Names of the catalog's reference tables; without it nobody looks whether a table exists. */
   readonly tables?: { has(ref: string): boolean; keys(): Iterable<string> };
+  /** Names of the account's secrets; without it nobody looks whether a secret exists. */
+  readonly secrets?: ReadonlySet<string>;
 }
 
 export type CheckResult = { readonly template: Template } | { readonly problems: readonly Problem[] };
@@ -64,7 +66,7 @@ function checkRoot(root: unknown, table: OperationTable, options: CheckOptions, 
     if (!sound) return null;
   }
   checkTables(source['tables'], options.tables, report);
-  return checkMeaning(source, { operations, broken, table }, report);
+  return checkMeaning(source, { operations, broken, table, secrets: options.secrets }, report);
 }
 
 function fragmentsOf(source: unknown, table: OperationTable, report: Report): Fragments {
@@ -138,6 +140,7 @@ interface MeaningParts {
   /** Pointers of entries that have a problem of their own. */
   readonly broken: ReadonlySet<string>;
   readonly table: OperationTable;
+  readonly secrets: ReadonlySet<string> | undefined;
 }
 
 function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningParts, report: Report): Template {
@@ -146,6 +149,7 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
   checkSections(sections, source, patterns, report);
   const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table);
   const running = steps.filter((step) => step !== null);
+  if (parts.secrets !== undefined) checkSecrets(running, parts.secrets, report);
   const flags = running.some(
     ({ operation, definition }) => operation.onError === 'flag' || definition.flags?.(operation.parameters) === true,
   );
@@ -173,6 +177,16 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
   checkNesting(sections.output, scan.output, report);
   const operations = running.map(({ operation }) => operation);
   return { ...sections, fileColumns: fileColumnsOf(sections, scan.reads), flagColumn, operations, patterns };
+}
+
+function checkSecrets(steps: readonly ScanStep[], known: ReadonlySet<string>, report: Report): void {
+  for (const { definition, operation, base } of steps) {
+    for (const { name, pointer } of definition.secrets?.(operation.parameters) ?? []) {
+      if (known.has(name)) continue;
+      const message = `The account has no secret ${JSON.stringify(name)}.${suggestion(name, known)}`;
+      report(base + pointer, 'UNKNOWN_SECRET', message);
+    }
+  }
 }
 
 function fileColumnsOf({ input }: TemplateSections, reads: ReadonlyMap<string, IfMissing>): FileColumn[] {

@@ -1,0 +1,159 @@
+// The language through the command: exit status, bytes, messages, secrets, progress, and the same bytes whatever the
+// machine's zone, language, workers and memory.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import t from 'tap';
+import { MEMORY_BUDGET_BYTES_MIN } from '../../src/admission/memory-budget.ts';
+import { Progress } from '../../src/commands/progress.ts';
+import { runCli } from '../../src/commands/run-cli.ts';
+
+const CLI = new URL('../../src/cli.js', import.meta.url).pathname;
+
+interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process of its own: for what depends on its environment. */
+function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, ...args], { env: { ...process.env, ...env } }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+/** As the executable does it, without a process of its own. */
+async function cli(...args: string[]): Promise<Outcome> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env: {} });
+  return { status, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
+}
+
+/** Makes rows so large that what sort and dedupe hold goes to disk in the smallest budget. */
+const FILLER = 'n'.repeat(300);
+
+/** Processes that start on a busy machine take seconds each. */
+t.setTimeout(120_000);
+
+const folder = t.testdir({
+  'statement.yaml': `
+format: 1
+input: {columns: [{name: amount, match: [Betrag]}, {name: day, match: [Datum]}]}
+operations:
+  - {stop_when: {where: day == "Summe"}}
+  - {parse_date: {columns: [day], formats: [dd.MM.yyyy]}}
+  - {parse_number: {columns: [amount], decimal: ",", grouping: "."}}
+  - {dedupe: {}}
+`,
+  'good.csv': 'Datum;Text;Betrag\n31.01.2026;a;1.234,56\n31.01.2026;a;1.234,56\nSumme;;1.234,56\n',
+  'bad.csv': 'Datum;Text;Betrag\n31.01.2026;a;geheim\n',
+  'lacking.csv': 'Datum;Text\n31.01.2026;a\n',
+  'broken.csv': 'Datum;Text;Betrag\n31.01.2026;"a;1\n',
+  'wrong.yaml': 'format: 1\noperations:\n  - {select: {columns: [a]}}\n  - {drop: {colums: [b]}}\n',
+  'hash.yaml': 'format: 1\noperations: [{hash: {columns: [mail], key: demo, length: 16}}]\n',
+  'mail.csv': 'mail,x\nada@example.org,1\n',
+  secrets: { demo: 'pepper\n' },
+});
+const at = (name: string) => join(folder, name);
+
+t.test('outputs and failures', async (t) => {
+  const good = await run(['run', at('statement.yaml'), at('good.csv'), '-o', at('out.csv')]);
+  t.equal(good.status, 0);
+  t.equal(good.stdout, '');
+  t.match(good.stderr, /3 rows read, 1 written/);
+  t.equal(readFileSync(at('out.csv'), 'utf8'), 'day,Text,amount\n2026-01-31,a,1234.56\n');
+  t.equal((await cli('run', at('statement.yaml'), at('good.csv'))).stdout, 'day,Text,amount\n2026-01-31,a,1234.56\n');
+  for (const [file, first] of [
+    ['bad.csv', 'TEMPLATE_ROW_ERROR: Operation parse_number (/operations/2), column "amount": NOT_A_NUMBER in row 1 '],
+    ['lacking.csv', 'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "amount".'],
+    ['broken.csv', 'MALFORMED_FILE: '],
+  ] as const) {
+    const failed = await cli('run', at('statement.yaml'), at(file), '-o', at('none.csv'));
+    t.equal(failed.status, 1, file);
+    t.ok(failed.stderr.startsWith(first), `${file}: ${failed.stderr}`);
+    t.notMatch(failed.stderr, /geheim/);
+    t.notOk(existsSync(at('none.csv')), 'nothing is left');
+  }
+  const wrong = await cli('run', at('wrong.yaml'), at('good.csv'));
+  t.equal(wrong.status, 1);
+  t.match(wrong.stderr, /wrong\.yaml:4:\d+ \/operations\/1\/drop\/colums UNKNOWN_PARAMETER: .*"columns"/);
+  t.equal((await cli('run', at('statement.yaml'))).status, 2);
+  t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--nonsense')).status, 2);
+});
+
+t.test('secrets', async (t) => {
+  const hashed = await cli('run', at('hash.yaml'), at('mail.csv'), '--secrets', at('secrets'));
+  t.equal(hashed.stdout, 'mail,x\neddcbc0c0fa8cbf6,1\n');
+  t.match(await cli('run', at('hash.yaml'), at('mail.csv')), {
+    status: 1,
+    stderr: /TEMPLATE_CHECK_FAILED: The account has no secret "demo"/,
+  });
+  const catalog = at('catalog');
+  await cli('init', catalog);
+  mkdirSync(join(catalog, 'secrets/demo'), { recursive: true });
+  writeFileSync(join(catalog, 'templates/demo/hashed.yaml'), readFileSync(at('hash.yaml')));
+  t.match(await cli('catalog', 'check', '--catalog', catalog), {
+    status: 1,
+    stdout: /hashed\.yaml.*The account has no secret "demo"/,
+  });
+  writeFileSync(join(catalog, 'secrets/demo/demo'), 'pepper\n');
+  t.match(await cli('catalog', 'check', '--catalog', catalog), { status: 0 });
+});
+
+t.test('progress is shown on a terminal alone, and goes away', async (t) => {
+  const lines = async (isTTY: boolean): Promise<string> => {
+    const stream = Object.assign(new PassThrough(), { isTTY });
+    const progress = new Progress(stream, (seconds) => `${seconds} s`);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    progress.end();
+    return String(stream.read() ?? '');
+  };
+  const [shown, hidden] = await Promise.all([lines(true), lines(false)]);
+  t.match(shown, /^\r\u001b\[K\d s/);
+  t.ok(shown.endsWith('\r\u001b[K'), 'the line is clean at the end');
+  t.equal(hidden, '');
+});
+
+t.test('the same bytes everywhere', async (t) => {
+  const rows = Array.from({ length: 50_000 }, (_, row) => {
+    const key = (row * 7_919) % 30_011;
+    return `${key};İstanbul ${key % 977};${(row % 2_000) / 100 - 7};${1 + (row % 28)}.03.2026 02:${10 + (row % 50)};${FILLER}`;
+  });
+  writeFileSync(at('many.csv'), `key;city;value;at;note\n${rows.join('\n').replaceAll('.5;', ',5;')}\n`);
+  writeFileSync(
+    at('many.yaml'),
+    `
+format: 1
+defaults: {on_error: flag}
+operations:
+  - {text: {columns: city, steps: [upper]}}
+  - {parse_number: {columns: value, into: number}}
+  - {parse_date: {columns: at, formats: ["d.MM.yyyy HH:mm"], timezone: Europe/Berlin}}
+  - {set: {columns: {lower: "lower(city)", shown: 'format_date(at, "dd.MM.yyyy HH:mm")'}}}
+  - {sort: {by: [city, {column: number, order: desc}]}}
+  - {dedupe: {by: [key, number]}}
+`,
+  );
+  const small = ['--memory-budget', String(MEMORY_BUDGET_BYTES_MIN)];
+  const digests: string[] = [];
+  for (const [name, args, env] of [
+    ['plain', ['--workers', '1'], { TZ: 'UTC', LANG: 'C' }],
+    ['elsewhere', ['--workers', '2'], { TZ: 'Asia/Kathmandu', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' }],
+    ['spilling', small, { TZ: 'America/Sao_Paulo' }],
+  ] as const) {
+    const outcome = await run(['run', at('many.yaml'), at('many.csv'), '-o', at(name), ...args], env);
+    t.equal(outcome.status, 0, `${name}: ${outcome.stderr.slice(0, 300)}`);
+    digests.push(
+      createHash('sha256')
+        .update(readFileSync(at(name)))
+        .digest('hex'),
+    );
+  }
+  t.equal(new Set(digests).size, 1, 'one digest');
+  t.match(readFileSync(at('plain'), 'utf8').slice(0, 200), /İSTANBUL 0,/);
+});
