@@ -15,11 +15,67 @@ export function linearPattern(source: string): string | null {
   return items.map((item) => item.script).join('');
 }
 
+/** A set of characters of a pattern and how often it stands there; `most` null: without an end. */
+export interface PatternItem {
+  readonly set: CharacterSet;
+  readonly least: number;
+  readonly most: number | null;
+}
+
+/** A pattern of the subset that never gives a character back: each item takes all that it can. */
+export interface GreedyPattern {
+  readonly items: readonly PatternItem[];
+  /** The items [from, to) of each group, the whole match first. */
+  readonly groups: readonly (readonly [from: number, to: number])[];
+  readonly fromStart: boolean;
+  readonly toEnd: boolean;
+}
+
+/**
+ * The pattern as items, null when it is outside of the subset, has alternatives, may match nothing, or has an item that
+ * may have to take less than it can.
+ */
+export function greedyPattern(source: string): GreedyPattern | null {
+  const read = new Reader(source).read();
+  if (read === null || !isLinear(read)) return null;
+  const groups: [number, number][] = [];
+  const flat = flatten(read, groups);
+  if (flat === null) return null;
+  const items = flat.filter(({ anchor }) => anchor === '');
+  if (items.every(({ empty }) => empty)) return null;
+  if (items.some(({ least, most }, index) => least !== most && !isFollowedApart(items, index))) return null;
+  return {
+    items: items.map(({ first, least, most }) => ({ set: first!, least, most })),
+    groups: [[0, items.length], ...groups],
+    fromStart: flat[0]?.anchor === '^',
+    toEnd: flat.at(-1)?.anchor === '$',
+  };
+}
+
+/** Groups of one alternative as the items inside; adds the items that each capturing group spans. */
+function flatten(items: readonly Item[], groups: [number, number][]): Item[] | null {
+  const flat: Item[] = [];
+  for (const item of items) {
+    if (item.inside === null) {
+      flat.push(item);
+      continue;
+    }
+    if (item.inside.length !== 1) return null;
+    const from = flat.filter(({ anchor }) => anchor === '').length;
+    const group: [number, number] = [from, from + item.inside[0]!.length];
+    if (item.captures) groups.push(group);
+    // A group within a group would count its items from the wrong place.
+    if (item.inside[0]!.some(({ inside }) => inside !== null)) return null;
+    flat.push(...item.inside[0]!);
+  }
+  return flat;
+}
+
 /** Most ways in which the bounded choices of a pattern can combine. */
 const OPTIONS_MAX = 64;
 
 /** Ranges of code points, sorted, without overlap: from, to, from, to ... */
-type CharacterSet = readonly number[];
+export type CharacterSet = readonly number[];
 
 interface Item {
   readonly script: string;
@@ -32,7 +88,16 @@ interface Item {
   /** In how many ways it can match at one place, unbounded ones not counted. */
   readonly options: number;
   readonly anchor: '' | '^' | '$';
+  /** How often its set stands there; 1 for a group. */
+  readonly least: number;
+  readonly most: number | null;
+  /** The alternatives of a group. */
+  readonly inside: readonly (readonly Item[])[] | null;
+  readonly captures: boolean;
 }
+
+/** What most items are. */
+const PLAIN = { least: 1, most: 1, inside: null, captures: false } as const;
 
 const LAST = 0x10ffff;
 const DIGIT: CharacterSet = [48, 57];
@@ -143,7 +208,7 @@ class Reader {
     const character = this.#peek()!;
     if (character === '^' || character === '$') {
       this.#position++;
-      return { script: character, first: null, empty: true, unbounded: false, options: 1, anchor: character };
+      return { ...PLAIN, script: character, first: null, empty: true, unbounded: false, options: 1, anchor: character };
     }
     if (character === '(') return this.#group();
     const set = this.#set();
@@ -166,6 +231,7 @@ class Reader {
 
   #alternatives(opening: string): Item | null {
     const scripts: string[] = [];
+    const inside: Item[][] = [];
     let first: CharacterSet = [];
     let options = 0;
     for (;;) {
@@ -173,18 +239,21 @@ class Reader {
       // Nothing inside may vary in length or be empty, so the alternatives are all there is to try.
       if (items === null || items.length === 0) return null;
       if (items.some((item) => item.first === null || item.empty || item.unbounded)) return null;
+      inside.push(items);
       scripts.push(items.map((item) => item.script).join(''));
       first = union(first, items[0]!.first!);
       options += items.reduce((product, item) => product * item.options, 1);
       if (this.#peek() !== '|') break;
       this.#position++;
     }
-    return { script: `${opening}${scripts.join('|')})`, first, empty: false, unbounded: false, options, anchor: '' };
+    const script = `${opening}${scripts.join('|')})`;
+    const captures = opening === '(';
+    return { ...PLAIN, script, first, empty: false, unbounded: false, options, anchor: '', inside, captures };
   }
 
   #quantified(set: CharacterSet): Item | null {
     const script = scriptOfSet(set);
-    const plain: Item = { script, first: set, empty: false, unbounded: false, options: 1, anchor: '' };
+    const plain: Item = { ...PLAIN, script, first: set, empty: false, unbounded: false, options: 1, anchor: '' };
     const rest = this.#characters.slice(this.#position, this.#position + 12).join('');
     const match = /^(?:([*+?])|\{([0-9]{1,3})(,([0-9]{1,3})?)?\})/.exec(rest);
     if (match === null) return QUANTIFIERS.has(this.#peek() ?? '') ? null : plain;
@@ -195,7 +264,8 @@ class Reader {
     const most = match[1] === '?' ? 1 : match[1] !== undefined ? null : boundOf(match, least);
     if (most !== null && (most < least || most === 0)) return null;
     const options = most === null ? 1 : most - least + 1;
-    return { script: script + match[0], first: set, empty: least === 0, unbounded: most === null, options, anchor: '' };
+    const bounds = { least, most, empty: least === 0, unbounded: most === null };
+    return { ...PLAIN, ...bounds, script: script + match[0], first: set, options, anchor: '' };
   }
 
   /** One character or class. */

@@ -21,6 +21,7 @@ import type {
   PadCells,
   PutAround,
   ReadNumbers,
+  ReplacePattern,
   ReplaceText,
   ReplaceWhole,
   SettleViews,
@@ -41,6 +42,7 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FoldKerne
   putAround: PutAround;
   padCells: PadCells;
   truncateCells(views: number, rows: number, count: number, length: number): void;
+  replacePattern: ReplacePattern;
   replaceText: ReplaceText;
   replaceWhole: ReplaceWhole;
   settleViews: SettleViews;

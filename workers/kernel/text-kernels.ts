@@ -99,3 +99,14 @@ export type ReadNumbers = (
   meta: number,
   todo: number,
 ) => number;
+
+export type ReplacePattern = (
+  views: number,
+  rows: number,
+  count: number,
+  program: number,
+  cellBytesMax: number,
+  next: number,
+  limit: number,
+  todo: number,
+) => number;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { VIEW_BYTES } from '../../../workers/batch.ts';
+import { compileRegularExpression, type RegularExpression } from '../../../workers/expression/regular-expression.ts';
 import type { Heap } from '../../../workers/heap.ts';
 import * as replaceSteps from '../../../workers/operations/cells/replace-steps.ts';
 import { runTextChain, type TextStep } from '../../../workers/operations/cells/text-chain.ts';
@@ -33,6 +34,12 @@ const text = fc.oneof(
 );
 const cells = fc.array(fc.option(text, { nil: null, freq: 6 }), { maxLength: 20 });
 
+function pattern(source: string): RegularExpression {
+  const compiled = compileRegularExpression(source);
+  if ('problem' in compiled) throw new Error(compiled.problem);
+  return compiled;
+}
+
 const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
   trim: () => steps.trimStep(),
   collapse: () => steps.collapseStep(),
@@ -57,6 +64,11 @@ const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
   literal: (heap) => replaceSteps.literalStep(heap, 'aa', 'b', null),
   'literal, growing': (heap) => replaceSteps.literalStep(heap, 'a', 'aa ', 2),
   'literal, long': (heap) => replaceSteps.literalStep(heap, "a B'.7a B'.7a B'.7", '', 1),
+  'pattern, dropped': (heap) => replaceSteps.patternStep(heap, pattern('[^0-9A-Za-z]'), '', null),
+  'pattern, runs': (heap) => replaceSteps.patternStep(heap, pattern('[ \\t]+'), '_', null),
+  'pattern, groups': (heap) => replaceSteps.patternStep(heap, pattern('([aB])([7.b])'), '$2$1', 2),
+  'pattern, start': (heap) => replaceSteps.patternStep(heap, pattern('^ *([A-Za-z])'), '<$1$0>', null),
+  'pattern, end': (heap) => replaceSteps.patternStep(heap, pattern("[b7']{1,2}$"), '', null),
   whole: (heap) => replaceSteps.wholeCellStep(heap, [['a', 'é']], false),
 };
 
@@ -81,6 +93,48 @@ for (const [name, make] of Object.entries(STEPS)) {
   });
 }
 
+test('patterns for the kernel replace as their engine does', async (t) => {
+  const { heap, kernel, arena } = makeMemory();
+  const window = heap.allocate(65_536);
+  const set = fc.constantFrom('a', 'b', '[ab]', '[^a]', '\\d', '\\D', '[0-9b]', '.', '\\s', '\\W');
+  const times = fc.constantFrom('', '', '', '+', '*', '?', '{2}', '{1,2}', '{0,3}', '{2,}');
+  const item = fc.tuple(set, times).map((parts) => parts.join(''));
+  const group = fc.array(
+    fc.tuple(set, fc.constantFrom('', '{2}', '{1,2}')).map((parts) => parts.join('')),
+    { minLength: 1, maxLength: 2 },
+  );
+  const piece = fc.oneof(
+    { weight: 3, arbitrary: item },
+    group.map((items) => `(${items.join('')})`),
+    group.map((items) => `(?:${items.join('')})`),
+  );
+  const source = fc
+    .tuple(fc.constantFrom('', '^'), fc.array(piece, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '', '$'))
+    .map(([start, pieces, end]) => start + pieces.join('') + end);
+  const texts = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '0', '1', ' ', '-'), maxLength: 14 }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  const count = fc.constantFrom(null, 1, 2);
+  let run = 0;
+  fc.assert(
+    fc.property(source, texts, fc.constantFrom('', 'x', '<$0>', '$0$0-'), count, (made, input, put, most) => {
+      const compiled = pattern(made);
+      if (compiled.greedy === null) return true;
+      run++;
+      arena.clear();
+      const last = `\${${compiled.groupCount}}`;
+      const step = replaceSteps.patternStep(heap, compiled, put + last, most);
+      const { views, rows } = place(heap, window, input);
+      if (!runTextChain([step], kernel, arena, { views, rows, count: input.length }))
+        throw new Error('the arena is full');
+      return JSON.stringify(input.map((_, row) => read(heap, views, row))) === JSON.stringify(input.map(step.edit));
+    }),
+    { numRuns: 4000 },
+  );
+  t.ok(run > 400, 'many of the patterns are for the kernel');
+});
+
 test('a chain does as its twins, one after the other', async (t) => {
   const { heap, kernel, arena } = makeMemory();
   const all = Object.values(STEPS).map((make) => make(heap));
@@ -102,7 +156,7 @@ test('a chain does as its twins, one after the other', async (t) => {
 });
 
 test('kernels say that the arena is full instead of writing past it', async (t) => {
-  const writing = ['collapse', 'upper', 'title', 'around', 'literal, growing'];
+  const writing = ['pattern, start', 'collapse', 'upper', 'title', 'around', 'literal, growing'];
   for (const name of writing) {
     const { heap, kernel, arena } = makeMemory({ arenaBytes: 256 });
     const step = STEPS[name]!(heap);

@@ -2,6 +2,7 @@
 import type { RegularExpression } from '../../expression/regular-expression.ts';
 import type { Heap } from '../../heap.ts';
 import { CELL_BYTES_MAX } from './cell-limit.ts';
+import { placePattern } from './pattern-program.ts';
 import { placeText } from './placed-text.ts';
 import type { TextStep } from './text-chain.ts';
 import { foldCase } from './text-edits.ts';
@@ -59,12 +60,23 @@ export function wholeCellStep(heap: Heap, pairs: readonly (readonly [string, str
 /** Replaces matches of a pattern; in `put`, `$1` is a group, `${name}` a named one, `$0` the match, `$$` a dollar. */
 export function patternStep(heap: Heap, pattern: RegularExpression, put: string, count: number | null): TextStep {
   const parts = replacementParts(put, pattern);
-  return stringStep(heap, 'any', (text) => {
+  const edit = (text: string): string => {
     if (!pattern.test(text)) return text;
     const made = (groups: readonly (string | null)[]): string =>
       parts.map((part) => (typeof part === 'string' ? part : (groups[part] ?? ''))).join('');
     return replaceMatches(text, pattern.all(text), made, count);
-  });
+  };
+  const program = pattern.greedy === null ? 0 : placePattern(heap, pattern.greedy, parts, count ?? ALL);
+  if (program === 0) return stringStep(heap, 'any', edit);
+  return {
+    run(cells) {
+      const { kernel, views, rows, todo } = cells;
+      const [next, limit] = room(cells);
+      const { replacePattern } = kernel.exports;
+      return moved(cells, replacePattern(views, rows, cells.count, program, CELL_BYTES_MAX, next, limit, todo));
+    },
+    edit,
+  };
 }
 
 /** Groups that a replacement names but the pattern does not have. */

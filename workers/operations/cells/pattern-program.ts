@@ -1,0 +1,48 @@
+// Patterns as the kernel replacePattern takes them (kernel/assembly/replace-pattern.ts).
+import type { CharacterSet, GreedyPattern } from '../../expression/linear-pattern.ts';
+import type { Heap } from '../../heap.ts';
+import { placeText } from './placed-text.ts';
+
+/** The kernel notes the start of so many items. */
+const ITEMS_MAX = 64;
+
+const HEAD_BYTES = 32;
+const ITEM_BYTES = 32;
+const PIECE_BYTES = 12;
+const BOUNDS_OFFSET = 16;
+const WITHOUT_END = 0xffffffff;
+const ASCII_POINTS = 128;
+
+/** Pieces of a replacement: a text, or the number of a group. The address of the program, 0 when it is too long. */
+export function placePattern(
+  heap: Heap,
+  { items, groups, fromStart, toEnd }: GreedyPattern,
+  parts: readonly (string | number)[],
+  times: number,
+): number {
+  if (items.length > ITEMS_MAX) return 0;
+  const pieces = parts.map((part): readonly number[] => {
+    if (typeof part === 'number') return [1, ...(groups[part] ?? [0, 0])];
+    const { at, bytes } = placeText(heap, part);
+    return [0, at, bytes];
+  });
+  const list = heap.allocate(Math.max(1, pieces.length) * PIECE_BYTES);
+  heap.u32.set(pieces.flat(), list >>> 2);
+  const program = heap.allocate(HEAD_BYTES + items.length * ITEM_BYTES);
+  heap.u32.set([items.length, fromStart ? 1 : 0, toEnd ? 1 : 0, pieces.length, times, list], program >>> 2);
+  for (const [index, { set, least, most }] of items.entries()) {
+    const at = program + HEAD_BYTES + index * ITEM_BYTES;
+    heap.u8.set(asciiBits(set), at);
+    heap.u32.set([least, most ?? WITHOUT_END], (at + BOUNDS_OFFSET) >>> 2);
+  }
+  return program;
+}
+
+function asciiBits(set: CharacterSet): Uint8Array {
+  const bits = new Uint8Array(ASCII_POINTS / 8);
+  for (let at = 0; at < set.length; at += 2) {
+    const last = Math.min(set[at + 1]!, ASCII_POINTS - 1);
+    for (let point = set[at]!; point <= last; point++) bits[point >>> 3]! |= 1 << (point & 7);
+  }
+  return bits;
+}
