@@ -7,77 +7,28 @@
 // character that the quantifier takes too (giving characters back then never helps). A search tries every start, so an
 // unbounded quantifier must either follow `^` or end the pattern, where it cannot fail.
 
+import { BLANK, type CharacterSet, complement, DIGIT, overlaps, scriptOfSet, union, WORD } from './character-set.ts';
+
 /** The pattern in JavaScript's syntax (flag u), or null when it is outside of the subset. */
 export function linearPattern(source: string): string | null {
-  const reader = new Reader(source);
-  const items = reader.read();
-  if (items === null || !isLinear(items)) return null;
-  return items.map((item) => item.script).join('');
+  return (
+    linearItems(source)
+      ?.map((item) => item.script)
+      .join('') ?? null
+  );
 }
 
-/** A set of characters of a pattern and how often it stands there; `most` null: without an end. */
-export interface PatternItem {
-  readonly set: CharacterSet;
-  readonly least: number;
-  readonly most: number | null;
-}
-
-/** A pattern of the subset that never gives a character back: each item takes all that it can. */
-export interface GreedyPattern {
-  readonly items: readonly PatternItem[];
-  /** The items [from, to) of each group, the whole match first. */
-  readonly groups: readonly (readonly [from: number, to: number])[];
-  readonly fromStart: boolean;
-  readonly toEnd: boolean;
-}
-
-/**
- * The pattern as items, null when it is outside of the subset, has alternatives, may match nothing, or has an item that
- * may have to take less than it can.
- */
-export function greedyPattern(source: string): GreedyPattern | null {
-  const read = new Reader(source).read();
-  if (read === null || !isLinear(read)) return null;
-  const groups: [number, number][] = [];
-  const flat = flatten(read, groups);
-  if (flat === null) return null;
-  const items = flat.filter(({ anchor }) => anchor === '');
-  if (items.every(({ empty }) => empty)) return null;
-  if (items.some(({ least, most }, index) => least !== most && !isFollowedApart(items, index))) return null;
-  return {
-    items: items.map(({ first, least, most }) => ({ set: first!, least, most })),
-    groups: [[0, items.length], ...groups],
-    fromStart: flat[0]?.anchor === '^',
-    toEnd: flat.at(-1)?.anchor === '$',
-  };
-}
-
-/** Groups of one alternative as the items inside; adds the items that each capturing group spans. */
-function flatten(items: readonly Item[], groups: [number, number][]): Item[] | null {
-  const flat: Item[] = [];
-  for (const item of items) {
-    if (item.inside === null) {
-      flat.push(item);
-      continue;
-    }
-    if (item.inside.length !== 1) return null;
-    const from = flat.filter(({ anchor }) => anchor === '').length;
-    const group: [number, number] = [from, from + item.inside[0]!.length];
-    if (item.captures) groups.push(group);
-    // A group within a group would count its items from the wrong place.
-    if (item.inside[0]!.some(({ inside }) => inside !== null)) return null;
-    flat.push(...item.inside[0]!);
-  }
-  return flat;
+/** What the pattern is made of, null when it is outside of the subset. */
+export function linearItems(source: string): readonly PatternPart[] | null {
+  const items = new Reader(source).read();
+  return items === null || !isLinear(items) ? null : items;
 }
 
 /** Most ways in which the bounded choices of a pattern can combine. */
 const OPTIONS_MAX = 64;
 
-/** Ranges of code points, sorted, without overlap: from, to, from, to ... */
-export type CharacterSet = readonly number[];
-
-interface Item {
+/** A character, class, group or anchor of a pattern, with its quantifier. */
+export interface PatternPart {
   readonly script: string;
   /** What it can begin with; null for an anchor, which takes nothing. */
   readonly first: CharacterSet | null;
@@ -92,19 +43,14 @@ interface Item {
   readonly least: number;
   readonly most: number | null;
   /** The alternatives of a group. */
-  readonly inside: readonly (readonly Item[])[] | null;
+  readonly inside: readonly (readonly PatternPart[])[] | null;
   readonly captures: boolean;
 }
 
 /** What most items are. */
 const PLAIN = { least: 1, most: 1, inside: null, captures: false } as const;
 
-const LAST = 0x10ffff;
-const DIGIT: CharacterSet = [48, 57];
-const WORD: CharacterSet = [48, 57, 65, 90, 95, 95, 97, 122];
-const BLANK: CharacterSet = [9, 10, 12, 13, 32, 32];
-
-function isLinear(items: readonly Item[]): boolean {
+function isLinear(items: readonly PatternPart[]): boolean {
   let options = 1;
   for (const item of items) options *= item.options;
   if (options > OPTIONS_MAX) return false;
@@ -121,53 +67,13 @@ function isLinear(items: readonly Item[]): boolean {
 }
 
 /** Whether nothing that may come right behind an item begins with a character that the item takes. */
-function isFollowedApart(items: readonly Item[], index: number): boolean {
+export function isFollowedApart(items: readonly PatternPart[], index: number): boolean {
   const taken = items[index]!.first!;
   for (const next of items.slice(index + 1)) {
     if (next.first !== null && overlaps(taken, next.first)) return false;
     if (next.first !== null && !next.empty) return true;
   }
   return true;
-}
-
-function overlaps(left: CharacterSet, right: CharacterSet): boolean {
-  for (let a = 0; a < left.length; a += 2) {
-    for (let b = 0; b < right.length; b += 2) {
-      if (left[a]! <= right[b + 1]! && right[b]! <= left[a + 1]!) return true;
-    }
-  }
-  return false;
-}
-
-function union(left: CharacterSet, right: CharacterSet): CharacterSet {
-  const pairs: [number, number][] = [];
-  for (const set of [left, right]) for (let at = 0; at < set.length; at += 2) pairs.push([set[at]!, set[at + 1]!]);
-  pairs.sort((a, b) => a[0] - b[0]);
-  const merged: number[] = [];
-  for (const [from, to] of pairs) {
-    if (merged.length > 0 && from <= merged.at(-1)! + 1) merged[merged.length - 1] = Math.max(merged.at(-1)!, to);
-    else merged.push(from, to);
-  }
-  return merged;
-}
-
-function complement(set: CharacterSet): CharacterSet {
-  const result: number[] = [];
-  let next = 0;
-  for (let at = 0; at < set.length; at += 2) {
-    if (set[at]! > next) result.push(next, set[at]! - 1);
-    next = set[at + 1]! + 1;
-  }
-  if (next <= LAST) result.push(next, LAST);
-  return result;
-}
-
-function scriptOfSet(set: CharacterSet): string {
-  const point = (code: number) => `\\u{${code.toString(16)}}`;
-  if (set.length === 2 && set[0] === set[1]) return point(set[0]!);
-  let script = '';
-  for (let at = 0; at < set.length; at += 2) script += `${point(set[at]!)}-${point(set[at + 1]!)}`;
-  return `[${script}]`;
 }
 
 /** Reads a pattern; every method gives null (and the whole reading does) at the first thing outside of the subset. */
@@ -179,7 +85,7 @@ class Reader {
     this.#characters = [...source];
   }
 
-  read(): Item[] | null {
+  read(): PatternPart[] | null {
     const items = this.#sequence();
     if (items === null) return null;
     if (this.#peek() !== '|') return this.#position === this.#characters.length ? items : null;
@@ -193,8 +99,8 @@ class Reader {
     return this.#characters[this.#position];
   }
 
-  #sequence(): Item[] | null {
-    const items: Item[] = [];
+  #sequence(): PatternPart[] | null {
+    const items: PatternPart[] = [];
     for (;;) {
       const character = this.#peek();
       if (character === undefined || character === ')' || character === '|') return items;
@@ -204,7 +110,7 @@ class Reader {
     }
   }
 
-  #item(): Item | null {
+  #item(): PatternPart | null {
     const character = this.#peek()!;
     if (character === '^' || character === '$') {
       this.#position++;
@@ -215,7 +121,7 @@ class Reader {
     return set === null ? null : this.#quantified(set);
   }
 
-  #group(): Item | null {
+  #group(): PatternPart | null {
     this.#position++;
     let opening = '(';
     if (this.#peek() === '?') {
@@ -229,9 +135,9 @@ class Reader {
     return QUANTIFIERS.has(this.#peek() ?? '') ? null : group;
   }
 
-  #alternatives(opening: string): Item | null {
+  #alternatives(opening: string): PatternPart | null {
     const scripts: string[] = [];
-    const inside: Item[][] = [];
+    const inside: PatternPart[][] = [];
     let first: CharacterSet = [];
     let options = 0;
     for (;;) {
@@ -251,9 +157,9 @@ class Reader {
     return { ...PLAIN, script, first, empty: false, unbounded: false, options, anchor: '', inside, captures };
   }
 
-  #quantified(set: CharacterSet): Item | null {
+  #quantified(set: CharacterSet): PatternPart | null {
     const script = scriptOfSet(set);
-    const plain: Item = { ...PLAIN, script, first: set, empty: false, unbounded: false, options: 1, anchor: '' };
+    const plain: PatternPart = { ...PLAIN, script, first: set, empty: false, unbounded: false, options: 1, anchor: '' };
     const rest = this.#characters.slice(this.#position, this.#position + 12).join('');
     const match = /^(?:([*+?])|\{([0-9]{1,3})(,([0-9]{1,3})?)?\})/.exec(rest);
     if (match === null) return QUANTIFIERS.has(this.#peek() ?? '') ? null : plain;

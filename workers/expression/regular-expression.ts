@@ -2,7 +2,8 @@
 // subset (linear-pattern.ts) run on the native RegExp, which a differential test holds against re2js.
 
 import { RE2JS, RE2JSException } from 're2js';
-import { type GreedyPattern, greedyPattern, linearPattern } from './linear-pattern.ts';
+import { type GreedyPattern, greedyPattern } from './greedy-pattern.ts';
+import { linearPattern } from './linear-pattern.ts';
 
 /** Where a pattern matched: `groups[0]` is the whole match, a group that took no part is null. */
 export interface PatternMatch {

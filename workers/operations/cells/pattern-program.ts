@@ -1,5 +1,6 @@
 // Patterns as the kernel replacePattern takes them (kernel/assembly/replace-pattern.ts).
-import type { CharacterSet, GreedyPattern } from '../../expression/linear-pattern.ts';
+import type { CharacterSet } from '../../expression/character-set.ts';
+import type { GreedyPattern } from '../../expression/greedy-pattern.ts';
 import type { Heap } from '../../heap.ts';
 import { placeText } from './placed-text.ts';
 
