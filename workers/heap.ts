@@ -22,18 +22,21 @@ export class Heap {
   #next: number;
   #budget: BudgetShare;
   #paidBytes: number;
+  #asideBytes: number;
   #borrowedBytes = 0;
 
   /**
    * @param start first free address, behind the kernels' own data (`__heap_base`)
    * @param paidBytes what the Run's reservation already covers; growth beyond it asks the budget
+   * @param asideBytes also covered, but only for regions that the Run needs in any case, never for state that grows
    */
-  constructor(memory: WebAssembly.Memory, start: number, budget: BudgetShare, paidBytes: number) {
+  constructor(memory: WebAssembly.Memory, start: number, budget: BudgetShare, paidBytes: number, asideBytes = 0) {
     this.memory = memory;
     this.#start = align(Math.max(start, HEAP_START_MINIMUM));
     this.#next = this.#start;
     this.#budget = budget;
     this.#paidBytes = paidBytes;
+    this.#asideBytes = asideBytes;
     this.u8 = new Uint8Array(memory.buffer);
     this.u32 = new Uint32Array(memory.buffer);
     this.f64 = new Float64Array(memory.buffer);
@@ -76,10 +79,13 @@ export class Heap {
     const pages = Math.ceil(missingBytes / PAGE_BYTES);
     const unpaidBytes = Math.max(0, next - this.#start - this.#paidBytes);
     if (unpaidBytes > 0) {
-      if (forced) this.#budget.force(unpaidBytes);
-      else if (!this.#budget.take(unpaidBytes)) return false;
+      const asideBytes = forced ? Math.min(this.#asideBytes, unpaidBytes) : 0;
+      const askedBytes = unpaidBytes - asideBytes;
+      if (forced) this.#budget.force(askedBytes);
+      else if (!this.#budget.take(askedBytes)) return false;
+      this.#asideBytes -= asideBytes;
       this.#paidBytes += unpaidBytes;
-      this.#borrowedBytes += unpaidBytes;
+      this.#borrowedBytes += askedBytes;
     }
     try {
       this.memory.grow(pages);

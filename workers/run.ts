@@ -2,7 +2,7 @@
 // in one synchronous push; between batches the Run breathes, waits for bytes, and looks whether it was cancelled.
 import { Arena } from './arena.ts';
 import { BATCH_ROWS_MAX } from './batch.ts';
-import type { BudgetShare } from './budget.ts';
+import { type BudgetShare, RUN_RESERVATION_BYTES } from './budget.ts';
 import { Cancelled, Failed, type Failure } from './failure.ts';
 import { Heap } from './heap.ts';
 import { expectedHeaders } from './input/headers.ts';
@@ -47,7 +47,10 @@ export interface RunJob {
 /** Runs a Template over one file. Throws Cancelled, or a fault of ours; everything else is in the outcome. */
 export async function runTemplate(job: RunJob): Promise<RunOutcome> {
   const kernel = job.kernels.borrow();
-  const heap = new Heap(kernel.memory, kernel.exports.heapStart(), job.budget, job.task.reservationBytes);
+  const { reservationBytes } = job.task;
+  const asideBytes = Math.max(0, reservationBytes - RUN_RESERVATION_BYTES);
+  const paidBytes = reservationBytes - asideBytes;
+  const heap = new Heap(kernel.memory, kernel.exports.heapStart(), job.budget, paidBytes, asideBytes);
   const spill = new SpillFolder(job.task.spillDirectory);
   const gate = new LargeRowGate(job.largeRow, job.task.task + 1);
   const run = new Run(job, kernel, new Arena(heap), spill, gate);

@@ -1,13 +1,14 @@
 // Checks 10 to 12 of create_run: quota, slot, memory. What they take hangs on one object and is given back together.
 
-import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import { reservationBytes } from '../../workers/template/reservation.ts';
 import { billingPeriod } from '../admission/billing-period.ts';
 import { chargeDigest, chargeDigestPrefix } from '../admission/charge-digest.ts';
 import type { HeldThing, Lease } from '../admission/lease.ts';
 import type { QuotaReservation } from '../admission/quota-ledger.ts';
-import type { Account, Subscription } from '../catalog/catalog.ts';
+import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
 import type { NodeState } from './node-state.ts';
+import type { CheckedTemplate } from './output-name.ts';
 
 /** How long a client waits before it asks again for a slot, in seconds: Runs take seconds. */
 const SLOT_RETRY_SECONDS = '1';
@@ -15,6 +16,7 @@ const SLOT_RETRY_SECONDS = '1';
 export interface AdmissionRequest {
   readonly account: Account;
   readonly subscription: Subscription;
+  readonly template: CatalogTemplate<CheckedTemplate>;
   /** The Idempotency-Key, null = none. */
   readonly key: string | null;
 }
@@ -68,10 +70,11 @@ export class Admission {
     const { budget, disk, drain } = this.#node;
     if (drain.draining) return busy('The service is about to stop. Try again shortly.');
     if (!(await disk.space()).aboveFloor) return busy('The service is short of disk space. Try again shortly.');
-    if (!budget.tryReserve(RUN_RESERVATION_BYTES, 'reservations')) {
+    const bytes = reservationBytes(this.request.template.checked);
+    if (!budget.tryReserve(bytes, 'reservations')) {
       return busy('The service is at its memory budget. Try again shortly.');
     }
-    this.#memory = this.#lease.hold(() => budget.release(RUN_RESERVATION_BYTES, 'reservations'));
+    this.#memory = this.#lease.hold(() => budget.release(bytes, 'reservations'));
     return null;
   }
 

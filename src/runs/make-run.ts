@@ -1,7 +1,7 @@
 // Makes a Run of an admitted request: receives the upload (check 13) with the engine at its heels, starts the Run (14),
 // answers, and stays with it until it is over.
-import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
 import type { RunTask } from '../../workers/messages.ts';
+import { reservationBytes } from '../../workers/template/reservation.ts';
 import type { Lease } from '../admission/lease.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { Admission } from './admit.ts';
@@ -134,6 +134,6 @@ function frameOf({ account, subscription, template }: CreateRunRequest): TaskFra
     tables,
     secretsDirectory: account.secretsDirectory,
     startedAt: new Date().toISOString(),
-    reservationBytes: RUN_RESERVATION_BYTES,
+    reservationBytes: reservationBytes(template.checked),
   };
 }

@@ -1,8 +1,9 @@
 // The name of an output's file: the Template's pattern with its name and the Run's id, safe as a file name anywhere.
+import type { Template } from '../../workers/template/template.ts';
 import type { CatalogTemplate } from '../catalog/catalog.ts';
 
 /** What the service needs of a checked Template; the engine's own type has it. */
-export interface CheckedTemplate {
+export interface CheckedTemplate extends Pick<Template, 'operations'> {
   /** Pattern with {template} and {run}. */
   readonly output: { readonly name: string };
 }

@@ -17,7 +17,10 @@ import type { Account } from '../../src/catalog/catalog.ts';
 import { Catalog } from '../../src/catalog/catalog.ts';
 import { ProblemList } from '../../src/catalog/problems.ts';
 import { readPlans } from '../../src/catalog/read-plans.ts';
-import { RUN_RESERVATION_BYTES, threadShare } from '../../workers/budget.ts';
+import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../workers/budget.ts';
+import { Heap } from '../../workers/heap.ts';
+import { checkTemplate } from '../../workers/template/check.ts';
+import { reservationBytes } from '../../workers/template/reservation.ts';
 
 const KIB = 1024;
 const DAY = 24 * 3600 * 1000;
@@ -37,6 +40,30 @@ t.test('reservations are taken until they do not fit, and given back', async (t)
   budget.release(RUN_RESERVATION_BYTES, 'reservations');
   t.ok(budget.tryReserve(RUN_RESERVATION_BYTES, 'reservations'));
   t.throws(() => budget.release(1, 'records'), /negative/);
+});
+
+t.test('an operation whose state may spill reserves the room for it, two at most', async (t) => {
+  const reserved = (...operations: readonly object[]): number => {
+    const checked = checkTemplate(JSON.stringify({ format: 1, operations }), 'json');
+    if ('problems' in checked) throw new Error(checked.problems[0]?.message);
+    return reservationBytes(checked.template);
+  };
+  const sort = { op: 'sort', by: [{ column: 'a' }] };
+  t.equal(reserved({ op: 'select', columns: ['a'] }), RUN_RESERVATION_BYTES);
+  t.equal(reserved({ op: 'dedupe', by: ['a'] }), RUN_RESERVATION_BYTES + SPILL_ROOM_BYTES);
+  t.equal(reserved({ op: 'dedupe', by: ['a'] }, sort, sort), RUN_RESERVATION_BYTES + 2 * SPILL_ROOM_BYTES);
+});
+
+t.test('the room for spilling goes to what is needed in any case, never to state that grows', async (t) => {
+  const budget = new MemoryBudget(MEMORY_BUDGET_BYTES_MIN, 1);
+  budget.charge(MEMORY_BUDGET_BYTES_MIN, 'records');
+  const share = threadShare(new Int32Array(budget.buffer), 0);
+  const heap = new Heap(new WebAssembly.Memory({ initial: 1 }), 1024, share, 64 * KIB, SPILL_ROOM_BYTES);
+  t.equal(heap.tryAllocate(SPILL_ROOM_BYTES / 2), 0, 'state is refused');
+  t.not(heap.allocate(SPILL_ROOM_BYTES / 2), 0);
+  t.equal(share.takenBytes, 0, 'the room was reserved before');
+  heap.allocate(SPILL_ROOM_BYTES);
+  t.ok(share.takenBytes > 0, 'more than the room is taken from the budget');
 });
 
 t.test('shares, charges and dead threads add up to nothing in the end', async (_t) => {

@@ -1,0 +1,17 @@
+// What a Run of a Template reserves from the memory budget before it is admitted.
+import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES } from '../budget.ts';
+import { operationTable } from '../operations/index.ts';
+import type { Template } from './template.ts';
+
+/** Operations with state hand rows from one to the next: of a long list, seldom more than two spill at once. */
+const SPILLING_OPERATIONS_MAX = 2;
+
+/** In bytes: the room of every Run, and what each operation whose state may grow needs to put it on the disk. */
+export function reservationBytes({ operations }: Pick<Template, 'operations'>): number {
+  const spilling = operations.filter(({ name, parameters }) => {
+    const definition = operationTable.get(name);
+    const memory = typeof definition?.memory === 'function' ? definition.memory(parameters) : definition?.memory;
+    return memory === 'K' || memory === 'B' || definition?.handsOnAtEnd?.(parameters) === true;
+  });
+  return RUN_RESERVATION_BYTES + Math.min(spilling.length, SPILLING_OPERATIONS_MAX) * SPILL_ROOM_BYTES;
+}
