@@ -58,7 +58,7 @@ t.test('the room for spilling goes to what is needed in any case, never to state
   const budget = new MemoryBudget(MEMORY_BUDGET_BYTES_MIN, 1);
   budget.charge(MEMORY_BUDGET_BYTES_MIN, 'records');
   const share = threadShare(new Int32Array(budget.buffer), 0);
-  const heap = new Heap(new WebAssembly.Memory({ initial: 1 }), 1024, share, 64 * KIB, SPILL_ROOM_BYTES);
+  const heap = new Heap(new WebAssembly.Memory({ initial: 1, maximum: 1024 }), 1024, share, 64 * KIB, SPILL_ROOM_BYTES);
   t.equal(heap.tryAllocate(SPILL_ROOM_BYTES / 2), 0, 'state is refused');
   t.not(heap.allocate(SPILL_ROOM_BYTES / 2), 0);
   t.equal(share.takenBytes, 0, 'the room was reserved before');
