@@ -13,6 +13,7 @@ import type { ServeConfig } from './config.ts';
 import { type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './data-directory.ts';
 import { type HttpServer, listen } from './http/app.ts';
 import type { ExchangeSettings, FinishedExchange } from './http/exchange.ts';
+import { ReadTurns } from './http/read-turns.ts';
 import { type Route, Router } from './http/router.ts';
 import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
@@ -130,7 +131,7 @@ async function openServer(
     onFault: (fault, requestId) => log.fault('fault', fault, { requestId }),
   };
   const metrics = openMetrics(sourcesOf(node, runs, catalog));
-  const exchanges = exchangeSettings(config, log, metrics);
+  const exchanges = exchangeSettings(config, log, metrics, node.blocks);
   const gate = { catalog: () => catalog.current, rates: new MemoryRateLimiter() };
   const sweeper = startSweeper(runs, keys, ledger, log);
   undo.push(() => sweeper.stop());
@@ -175,9 +176,12 @@ async function stopServer(
   log.info('stopped');
 }
 
-function exchangeSettings(config: ServeConfig, log: Log, metrics: Metrics): ExchangeSettings {
+function exchangeSettings(config: ServeConfig, log: Log, metrics: Metrics, blocks: WriteBlocks): ExchangeSettings {
+  const turns = new ReadTurns(() => blocks.room);
+  blocks.onRoom = () => turns.look();
   return {
     uploadMilliseconds: config.uploadTimeoutMilliseconds,
+    turns,
     onFinished: (exchange: FinishedExchange) => {
       const { requestId, method, operation, account, runId, status, code, receivedBytes, sentBytes } = exchange;
       metrics.requestFinished(exchange);

@@ -3,6 +3,7 @@
 // States: open → answering (the answer is decided) → finished (it was handed to the kernel, or the client is gone).
 import { randomUUID } from 'node:crypto';
 import type { RawResponse } from './raw-response.ts';
+import type { ReadTurns } from './read-turns.ts';
 import type { Refusal } from './refusal.ts';
 import { RequestBody } from './request-body.ts';
 import type { ByteSource } from './send-bytes.ts';
@@ -39,6 +40,8 @@ export interface FinishedExchange {
 
 export interface ExchangeSettings {
   readonly uploadMilliseconds: number;
+  /** One for all that share the event loop. */
+  readonly turns: ReadTurns;
   readonly onFinished: (exchange: FinishedExchange) => void;
   readonly onFault: (fault: unknown, requestId: string) => void;
 }
@@ -76,7 +79,7 @@ export class Exchange {
     this.requestId = given !== null && REQUEST_ID.test(given) ? given : randomUUID();
     response.onAborted(() => this.#lost());
     const bodyless = head.method === 'GET' || head.method === 'HEAD';
-    this.body = bodyless ? null : new RequestBody(response, settings.uploadMilliseconds);
+    this.body = bodyless ? null : new RequestBody(response, settings.uploadMilliseconds, settings.turns);
   }
 
   /** The client has gone away: nobody reads an answer. */

@@ -2,6 +2,7 @@
 // sent after a refusal. It knows nothing of forms.
 // States: held (kept until somebody decides) → flowing (to a sink) or dropped (read and thrown away) → ended; lost.
 import type { RawResponse } from './raw-response.ts';
+import type { ReadTurns, TurnReader } from './read-turns.ts';
 
 /** A body that brings no byte for this long is cut. */
 export const BODY_SILENCE_MILLISECONDS_MAX = 30_000;
@@ -15,6 +16,12 @@ export const DRAIN_MILLISECONDS_MAX = 30_000;
  */
 const WATCH_MILLISECONDS = 2_000;
 
+/**
+ * A body that brings so many bytes at once waits for its next turn. The library reads a socket on and on while its buffer
+ * of 512 KiB comes back full, paused or not, so that one turn can bring much more; less than this was all there was.
+ */
+const LARGE_READ_BYTES = 128 * 1024;
+
 export interface BodySink {
   /** The bytes are gone when this returns: what is to stay must be copied. */
   chunk(bytes: Buffer): void;
@@ -24,7 +31,7 @@ export interface BodySink {
   cut(why: 'silent' | 'late'): void;
 }
 
-export class RequestBody {
+export class RequestBody implements TurnReader {
   receivedBytes = 0;
   ended = false;
   #response: RawResponse;
@@ -34,14 +41,21 @@ export class RequestBody {
   #sink: BodySink | null = null;
   #onDropped: (() => void) | null = null;
   #dropUntil = 0;
+  /** What it brought when it last read, in bytes: one chunk, and what the library reads on after a pause. */
+  lastReadBytes = 0;
+  /** Nobody wants to read now. */
   #paused = false;
+  /** It waits for its turn. */
+  #waiting = false;
+  #turns: ReadTurns;
   #startedAt = performance.now();
   #progressAt = this.#startedAt;
   #watch: NodeJS.Timeout | null = null;
 
   /** Registers for the data at once: it would be lost otherwise. */
-  constructor(response: RawResponse, uploadMilliseconds: number) {
+  constructor(response: RawResponse, uploadMilliseconds: number, turns: ReadTurns) {
     this.#response = response;
+    this.#turns = turns;
     this.#uploadMilliseconds = uploadMilliseconds;
     response.onData((chunk, isLast) => this.#receive(chunk, isLast));
   }
@@ -75,6 +89,7 @@ export class RequestBody {
     this.#state = 'lost';
     this.#held = [];
     this.#sink = null;
+    this.#turns.leave(this);
     this.#stopWatch();
   }
 
@@ -82,22 +97,41 @@ export class RequestBody {
   pause(): void {
     if (this.#paused || this.ended || this.#state === 'lost') return;
     this.#paused = true;
-    this.#response.pause();
+    if (!this.#waiting) this.#response.pause();
+    this.#waiting = false;
+    this.#turns.leave(this);
   }
 
   resume(): void {
     if (!this.#paused || this.#state === 'lost') return;
     this.#paused = false;
+    this.#waiting = true;
+    this.#turns.wait(this);
+  }
+
+  /** Its turn has come. */
+  readOn(): void {
+    this.#waiting = false;
     this.#progressAt = performance.now();
     this.#response.resume();
   }
 
+  #awaitTurn(): void {
+    if (this.#paused || this.#waiting) return;
+    this.#waiting = true;
+    this.#response.pause();
+    this.#turns.wait(this);
+  }
+
   #receive(chunk: ArrayBuffer, isLast: boolean): void {
     this.receivedBytes += chunk.byteLength;
+    const more = this.#paused || this.#waiting;
+    this.lastReadBytes = (more ? this.lastReadBytes : 0) + chunk.byteLength;
+    if (!isLast && chunk.byteLength >= LARGE_READ_BYTES) this.#awaitTurn();
     if (isLast) {
       this.ended = true;
       // The library may read on for a moment after a pause: then its timer must be kept off until the answer.
-      if (!this.#paused) this.#stopWatch();
+      if (!this.#paused && !this.#waiting) this.#stopWatch();
     } else {
       this.#progressAt = performance.now();
       this.#startWatch();
@@ -134,7 +168,7 @@ export class RequestBody {
   #look(): void {
     const now = performance.now();
     if (this.ended) {
-      if (this.#paused) return;
+      if (this.#paused || this.#waiting) return;
     } else if (this.#state === 'dropped') {
       if (now >= this.#dropUntil) {
         this.#dropped();
@@ -143,11 +177,11 @@ export class RequestBody {
     } else if (now - this.#startedAt >= this.#uploadMilliseconds) {
       this.#cut('late');
       return;
-    } else if (!this.#paused && now - this.#progressAt >= BODY_SILENCE_MILLISECONDS_MAX) {
+    } else if (!this.#paused && !this.#waiting && now - this.#progressAt >= BODY_SILENCE_MILLISECONDS_MAX) {
       this.#cut('silent');
       return;
     }
-    if (this.#paused) return;
+    if (this.#paused || this.#waiting) return;
     this.#response.pause();
     this.#response.resume();
   }

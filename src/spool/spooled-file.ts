@@ -15,6 +15,9 @@ const UNWRITTEN_BLOCKS_MAX = 4;
 /** ... and to go on at this. */
 const UNWRITTEN_BLOCKS_LOW = 2;
 
+/** So many blocks are written in place at once: the client sends on meanwhile. */
+const IN_PLACE_BLOCKS_MAX = 64;
+
 const writeInBackground = promisify(writev);
 const closeInBackground = promisify(close);
 
@@ -128,6 +131,7 @@ export class SpooledFile {
       this.#filledBytes += count;
       if (this.#filledBytes < BLOCK_BYTES) return;
       this.#full.push(this.#filling);
+      this.#blocks.fill();
       this.#filling = null;
       this.#filledBytes = 0;
     }
@@ -161,7 +165,7 @@ export class SpooledFile {
       await writeAll(descriptor, blocks, position);
     } finally {
       this.#inWrite = 0;
-      for (const block of blocks) this.#blocks.give(block);
+      for (const block of blocks) this.#blocks.giveFull(block);
     }
     if (this.#state !== 'file') return;
     // What was written in place meanwhile lies behind these blocks.
@@ -175,16 +179,16 @@ export class SpooledFile {
 
   /**
    * The HTTP library reads on after a pause for as long as a client keeps the kernel's buffer full (seen on loopback:
-   * 200 MB in one turn of the loop, in which no write in the background can end).
+   * 200 MB in one turn of the loop, in which no write in the background can end). ReadTurns makes it rare.
    */
   #writeInPlace(descriptor: number): void {
-    const blocks = this.#full.splice(0);
+    const blocks = this.#full.splice(0, IN_PLACE_BLOCKS_MAX);
     const length = blocks.length * BLOCK_BYTES;
     try {
       // The system takes less only when the disk is full.
       if (writevSync(descriptor, blocks, this.#position) < length) throw new Error('the disk took part of a write');
     } finally {
-      for (const block of blocks) this.#blocks.give(block);
+      for (const block of blocks) this.#blocks.giveFull(block);
     }
     this.#position += length;
     if (this.#inWrite === 0) this.#writtenBytes = this.#position;
@@ -207,7 +211,7 @@ export class SpooledFile {
   /** Gives back blocks and descriptor; no write is under way. */
   async #forget(): Promise<void> {
     this.#pieces = [];
-    for (const block of this.#full.splice(0)) this.#blocks.give(block);
+    for (const block of this.#full.splice(0)) this.#blocks.giveFull(block);
     if (this.#filling !== null) this.#blocks.give(this.#filling);
     this.#filling = null;
     const descriptor = this.#descriptor;

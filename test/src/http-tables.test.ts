@@ -6,6 +6,7 @@ import t from 'tap';
 import { MemoryBudget } from '../../src/admission/memory-budget.ts';
 import { markDeprecated } from '../../src/http/deprecation.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
+import { ReadTurns, type TurnReader } from '../../src/http/read-turns.ts';
 import { STATUS_BY_CODE } from '../../src/http/status.ts';
 import { contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from '../../src/routes/conditions.ts';
 import { checkParameters } from '../../src/runs/parameters.ts';
@@ -86,6 +87,37 @@ t.test('ids have 130 bits', async (t) => {
   const ids = Array.from({ length: 100 }, newRunId);
   t.equal(new Set(ids).size, 100);
   for (const id of ids) t.match(id, /^run_[a-z2-7]{26}$/);
+});
+
+t.test('fast bodies take turns: little of each, round and round, and none while there is no room', async (t) => {
+  let room = true;
+  const turns = new ReadTurns(() => room);
+  const order: string[] = [];
+  const reader = (name: string, lastReadBytes: number): TurnReader => {
+    const self = {
+      lastReadBytes,
+      readOn: () => {
+        order.push(name);
+        if (order.length < 12) turns.wait(self);
+      },
+    };
+    return self;
+  };
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  const gone = reader('gone', 1);
+  for (const each of [reader('a', 10 * 1024 ** 2), gone, reader('b', 10 * 1024 ** 2)]) turns.wait(each);
+  turns.leave(gone);
+  t.strictSame(order, [], 'nothing before the turn of the loop is over');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(order, ['a'], 'one that brings much has the turn for itself');
+  for (const name of ['c', 'd', 'e']) turns.wait(reader(name, 1000));
+  room = false;
+  await turn();
+  t.strictSame(order, ['a'], 'no room');
+  room = true;
+  turns.look();
+  for (let count = 0; count < 20; count += 1) await turn();
+  t.equal(order.slice(0, 9).join(''), 'abacdebac');
 });
 
 t.test('the spool keeps the order, whatever waits; a disk that refuses is told; blocks come back', async (t) => {
