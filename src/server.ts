@@ -14,6 +14,7 @@ import { type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './dat
 import { type HttpServer, listen } from './http/app.ts';
 import type { ExchangeSettings, FinishedExchange } from './http/exchange.ts';
 import { ReadTurns } from './http/read-turns.ts';
+import { boundReceiveBuffer } from './http/receive-buffer.ts';
 import { type Route, Router } from './http/router.ts';
 import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
@@ -137,7 +138,7 @@ async function openServer(
   undo.push(() => sweeper.stop());
   await pool.firstReady();
   const ops = opsRoutes(node, metrics);
-  const { server, opsServer } = await openPorts(config, apiRoutes(gate, node), ops, exchanges, undo);
+  const { server, opsServer } = await openPorts(config, apiRoutes(gate, node), ops, exchanges, undo, log);
   if (baseUrl === '') baseUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
   catalog.watch();
   const opsPort = opsServer?.port ?? null;
@@ -152,12 +153,14 @@ async function openPorts(
   ops: readonly Route[],
   exchanges: ExchangeSettings,
   undo: (() => Promise<void> | void)[],
+  log: Log,
 ): Promise<{ readonly server: HttpServer; readonly opsServer: HttpServer | null }> {
   const opsServer = opsPort === null ? null : await listen(host, opsPort, new Router(ops), exchanges);
   if (opsServer !== null) undo.push(() => opsServer.close());
   const routes = opsServer === null ? [...api, ...ops] : api;
   const server = await listen(host, port, new Router(routes), exchanges);
   undo.push(() => server.close());
+  if (!(await boundReceiveBuffer(server.port))) log.info('receive_buffer_unbounded', { port: server.port });
   return { server, opsServer };
 }
 
