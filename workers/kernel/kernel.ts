@@ -20,11 +20,13 @@ import type {
   KeepBytes,
   PadCells,
   PutAround,
+  ReadDates,
   ReadNumbers,
   ReplacePattern,
   ReplaceText,
   ReplaceWhole,
   SettleViews,
+  WriteDates,
 } from './text-kernels.ts';
 
 /** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
@@ -46,7 +48,9 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FoldKerne
   replaceText: ReplaceText;
   replaceWhole: ReplaceWhole;
   settleViews: SettleViews;
+  readDates: ReadDates;
   readNumbers: ReadNumbers;
+  writeDates: WriteDates;
   // Keys, tables of keys, rows as records.
   hashViews(views: number, rows: number, count: number, seed: number, hashes: number): void;
   composeKeys: ComposeKeys;

@@ -110,3 +110,25 @@ export type ReplacePattern = (
   limit: number,
   todo: number,
 ) => number;
+
+export type ReadDates = (
+  views: number,
+  rows: number,
+  count: number,
+  program: number,
+  withTime: number,
+  at: number,
+  meta: number,
+  todo: number,
+) => number;
+
+export type WriteDates = (
+  at: number,
+  meta: number,
+  rows: number,
+  count: number,
+  program: number,
+  views: number,
+  next: number,
+  limit: number,
+) => number;

@@ -4,8 +4,9 @@ import { CalendarDate } from '../values/calendar.ts';
 import { compileDatePattern, type DateFields, fieldsOfTimestamp } from '../values/date-pattern.ts';
 import { type TimeZone, timeZone } from '../values/time-zone.ts';
 import { Timestamp } from '../values/timestamp.ts';
+import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { startValueOperator } from './cells/value-cells.ts';
+import { writeDatesEdit } from './cells/date-cells.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -55,7 +56,9 @@ export const formatDate = defineOperation({
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { pattern, zone } = plan;
-    return startValueOperator(context, plan.targets, () => (value) => pattern.format(fieldsOf(value, zone)));
+    const write = (value: unknown): string => pattern.format(fieldsOf(value, zone));
+    const edits = plan.targets.map((target) => writeDatesEdit(context, target, pattern, write));
+    return startCellOperator(context, plan.targets, edits);
   },
 });
 

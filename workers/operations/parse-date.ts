@@ -5,11 +5,13 @@ import { CalendarDate, DAY_MAX, DAY_MIN } from '../values/calendar.ts';
 import { ambiguousDateText, compileDatePattern, type DateFields, type DatePattern } from '../values/date-pattern.ts';
 import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';
 import { timestampOf } from '../values/timestamp.ts';
+import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { readDatesEdit } from './cells/date-cells.ts';
+import { CellFault, convertEdit } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
 import { VotedDates } from './dates/voted-dates.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -143,11 +145,23 @@ export const parseDate = defineOperation({
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { targets, reading } = plan;
-    if (reading.given.ambiguous !== 'column_vote')
-      return startValueOperator(context, targets, () => dateReader(reading));
+    if (reading.given.ambiguous !== 'column_vote') {
+      const edits = targets.map((target) => readingEdit(reading, target, context));
+      return startCellOperator(context, targets, edits);
+    }
     return new VotedDates(context, targets, reading.patterns, (patterns) => dateReader({ ...reading, patterns }));
   },
 });
+
+/** Kernels read what needs no zone, by the first pattern that matches. */
+function readingEdit(reading: Reading, target: CellTarget, context: OperatorContext): CellEdit {
+  const { patterns, type, zone, toZone, given } = reading;
+  const read = dateReader(reading);
+  const isPlain = given.ambiguous !== 'error' && (type === 'date' ? toZone === null : zone === null);
+  return isPlain
+    ? readDatesEdit(context, target, patterns, type === 'datetime', read)
+    : convertEdit(context, target, read);
+}
 
 function planReading(given: Parameters, scope: Scope): Reading | null {
   const options = {

@@ -29,6 +29,8 @@ export interface DatePattern {
   readonly hasDate: boolean;
   /** Whether it has an hour. */
   readonly hasTime: boolean;
+  readonly parts: readonly DatePart[];
+  readonly twoDigitYearPivot: number;
   /** The whole text or nothing: null when it does not match or names a day that does not exist. */
   parse(text: string): DateFields | null;
   /** The text of a day and time; `offsetSeconds` is only needed by X and Z. */
@@ -52,6 +54,8 @@ export function compileDatePattern(
     source,
     hasDate: has('y') && has('M') && has('d'),
     hasTime: has('H') || has('h'),
+    parts,
+    twoDigitYearPivot: pivot,
     parse: (text) => parseWith(parts, names, pivot, text),
     format: (fields) => formatWith(parts, names, fields),
   };
@@ -87,10 +91,10 @@ export function timestampOfFields(fields: DateFields, offsetSeconds: number): Ti
 }
 
 /** One piece of a pattern: a literal (`letter` empty) or `count` times the same letter. */
-interface Part {
-  letter: string;
-  count: number;
-  literal: string;
+export interface DatePart {
+  readonly letter: string;
+  readonly count: number;
+  readonly literal: string;
 }
 
 const COUNTS: Readonly<Record<string, readonly number[]>> = {
@@ -108,11 +112,11 @@ const COUNTS: Readonly<Record<string, readonly number[]>> = {
   Z: [1, 5],
 };
 
-function splitPattern(source: string): Part[] | string {
+function splitPattern(source: string): DatePart[] | string {
   if (source.length === 0 || source.length > DATE_PATTERN_LENGTH_MAX) {
     return `a date pattern has 1 to ${DATE_PATTERN_LENGTH_MAX} characters`;
   }
-  const parts: Part[] = [];
+  const parts: DatePart[] = [];
   for (const [piece, quoted, run] of source.matchAll(/'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z]/g)) {
     if (quoted !== undefined) {
       parts.push({ letter: '', count: 0, literal: quoted === '' ? "'" : quoted.replaceAll("''", "'") });
@@ -155,7 +159,7 @@ interface Reading {
   offset: number | null;
 }
 
-function parseWith(parts: readonly Part[], names: DateNames, pivot: number, text: string): DateFields | null {
+function parseWith(parts: readonly DatePart[], names: DateNames, pivot: number, text: string): DateFields | null {
   const reading: Reading = {
     year: 1970,
     month: 1,
@@ -188,7 +192,14 @@ function parseWith(parts: readonly Part[], names: DateNames, pivot: number, text
 }
 
 /** Reads one piece at a position; the position behind it, or -1. */
-function parsePart(part: Part, names: DateNames, pivot: number, text: string, at: number, reading: Reading): number {
+function parsePart(
+  part: DatePart,
+  names: DateNames,
+  pivot: number,
+  text: string,
+  at: number,
+  reading: Reading,
+): number {
   const { letter, count } = part;
   if (letter === '') return text.startsWith(part.literal, at) ? at + part.literal.length : -1;
   if (letter === 'M' && count >= 3) {
@@ -259,14 +270,14 @@ function parseOffsetPart(text: string, at: number, reading: Reading): number {
   return reading.offset === null ? -1 : at + match[0].length;
 }
 
-function formatWith(parts: readonly Part[], names: DateNames, fields: DateFields): string {
+function formatWith(parts: readonly DatePart[], names: DateNames, fields: DateFields): string {
   const date = civilDate(fields.days);
   let text = '';
   for (const part of parts) text += part.letter === '' ? part.literal : formatPart(part, names, fields, date);
   return text;
 }
 
-function formatPart({ letter, count }: Part, names: DateNames, fields: DateFields, date: CivilDate): string {
+function formatPart({ letter, count }: DatePart, names: DateNames, fields: DateFields, date: CivilDate): string {
   const { year, month, day } = date;
   const hour = Math.floor(fields.second / 3600);
   const digits = (value: number) => (count === 2 && value < 10 ? `0${value}` : String(value));

@@ -8,6 +8,7 @@ export { calculate, compareNumbers } from './calculate';
 export { capitalise, changeCase } from './case';
 export { handBack, keepBytes, padCells, putAround, truncateCells } from './characters';
 export { settleViews } from './compare';
+export { readDates, writeDates } from './dates';
 export { foldCount, foldDoubles, foldEnd, foldExtreme, foldSum, foldValues, unpackStates } from './fold';
 export { composeKeys, hashViews } from './hash';
 export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';

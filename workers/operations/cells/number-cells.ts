@@ -4,8 +4,8 @@ import type { Rounding } from '../../values/decimal.ts';
 import type { NumberFormat } from '../../values/number-text.ts';
 import type { OperatorContext } from '../operation.ts';
 import type { CellEdit, CellTarget } from './cell-operator.ts';
-import { ColumnBuilder } from './column-builder.ts';
-import { CellFault, convertEdit } from './value-cells.ts';
+import { type ReadCells, readEdit } from './read-cells.ts';
+import { convertEdit } from './value-cells.ts';
 
 /** How numbers are written, and what becomes of them. */
 export interface NumberReading {
@@ -36,38 +36,14 @@ export function numberEdit(
   reading: NumberReading,
   read: (text: unknown) => unknown,
 ): CellEdit {
-  const byCell = convertEdit(context, target, read);
   const words = formatWords(reading);
-  if (words === null) return byCell;
+  if (words === null) return convertEdit(context, target, read);
   const { arena, kernel } = context;
   const format = arena.heap.allocate(FORMAT_WORDS * 4);
   arena.heap.u32.set(words, format >>> 2);
-  const builder = new ColumnBuilder(arena, reading.type);
-  return (work) => {
-    const { batch, rows, count, column } = work;
-    if (batch.columns[column]!.kind === 'typed') return byCell(work);
-    const views = batch.views(column);
-    const todo = arena.tryTake((count + 1) * 4);
-    if (todo === 0 || !builder.begin(batch.rows)) return null;
-    const made = builder.column;
-    if (made.kind !== 'typed') throw new Error('a column of numbers is typed');
-    let filled = kernel.exports.readNumbers(views, rows, count, format, made.at, made.meta, todo);
-    const { u32 } = arena.heap;
-    const back = u32[todo >>> 2]!;
-    for (let i = 1; i <= back; i++) {
-      const row = u32[(todo >>> 2) + i]!;
-      const value = read(batch.text({ kind: 'views', at: views }, row));
-      const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
-      if (outcome === 'done') filled++;
-      else if (outcome === 'full') throw new Error('a typed column needs no room for a cell');
-      else {
-        builder.set(row, null);
-        work.fail(row, outcome);
-      }
-    }
-    work.changed(filled);
-    return builder.column;
-  };
+  const run: ReadCells = (views, rows, count, at, meta, todo) =>
+    kernel.exports.readNumbers(views, rows, count, format, at, meta, todo);
+  return readEdit(context, target, run, read);
 }
 
 /** Null when the plain spelling means something else here. */

@@ -1,0 +1,107 @@
+// Dates read and written by kernels against their plain twin: for any text and pattern the same day, or the same error.
+import fc from 'fast-check';
+import { test } from 'tap';
+import { formatDate } from '../../../workers/operations/format-date.ts';
+import { parseDate } from '../../../workers/operations/parse-date.ts';
+import { DAY_MAX, DAY_MIN, dateText } from '../../../workers/values/calendar.ts';
+import { compileDatePattern, type DatePattern } from '../../../workers/values/date-pattern.ts';
+import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
+import { runOperation } from '../operations/harness.ts';
+
+const PATTERNS = [
+  'yyyy-MM-dd',
+  'd.M.yyyy',
+  'dd.MM.yy',
+  'yyyyMMdd',
+  "y'年'M'月'd",
+  'd MMM yyyy',
+  "yyyy-MM-dd'T'HH:mm:ss",
+  'dd/MM/yyyy H:m:s.SSS',
+  'yyyy-MM-dd HH:mm:ss.SSSSSSSSS',
+  'yyyy-MM-dd hh:mm a',
+];
+
+function compiled(source: string): DatePattern {
+  const pattern = compileDatePattern(source);
+  if ('problem' in pattern) throw new Error(pattern.problem);
+  return pattern;
+}
+
+const day = fc.integer({ min: DAY_MIN, max: DAY_MAX });
+// Fractions of seconds only where a double holds the microseconds, as the harness reads them.
+const moment = fc.oneof(
+  fc.record({
+    days: fc.nat(80_000),
+    second: fc.nat(86_399),
+    nanos: fc.constantFrom(0, 120_000_000, 999_999_999),
+    offsetSeconds: fc.constant(0),
+  }),
+  fc.record({ days: day, second: fc.nat(86_399), nanos: fc.constant(0), offsetSeconds: fc.constant(0) }),
+);
+const source = fc.constantFrom(...PATTERNS);
+const text = fc.oneof(
+  { weight: 3, arbitrary: fc.tuple(source, moment).map(([pattern, fields]) => compiled(pattern).format(fields)) },
+  fc
+    .tuple(source, moment, fc.constantFrom(' ', '\t', '0', '.', ' x'))
+    .map(([pattern, fields, behind]) => compiled(pattern).format(fields) + behind),
+  fc
+    .array(fc.constantFrom('0', '1', '29', '30', '31', '12', '13', '02', '1900', '2000', '-', '.', '/', ' '), {
+      minLength: 1,
+      maxLength: 6,
+    })
+    .map((parts) => parts.join('')),
+);
+const cells = fc.array(fc.option(text, { nil: null, freq: 9 }), { minLength: 1, maxLength: 40 });
+
+test('parse_date reads as its twin does', (t) => {
+  const formats = fc.uniqueArray(source, { minLength: 1, maxLength: 3 });
+  const type = fc.constantFrom('date' as const, 'datetime' as const);
+  fc.assert(
+    fc.property(formats, type, cells, fc.boolean(), (sources, makes, texts, sparse) => {
+      const patterns = sources.map(compiled);
+      const expected = texts.map((cell) => {
+        const read =
+          cell === null
+            ? null
+            : patterns.map((pattern) => pattern.parse(cell.trim())).find((fields) => fields !== null);
+        if (read === null || read === undefined) return null;
+        if (makes === 'date') return dateText(read.days);
+        return timestampText(timestampOf(read.days * 86_400 + read.second, Math.trunc(read.nanos / 1000) * 1000)!);
+      });
+      const operation = { op: 'parse_date', columns: 'a', formats: sources, type: makes, ambiguous: 'first' };
+      const made = runOperation(
+        parseDate,
+        operation,
+        { columns: ['a'], rows: texts.map((cell) => [cell]) },
+        { sparse },
+      );
+      const failed = texts.filter((cell, at) => cell !== null && expected[at] === null).length;
+      return (
+        JSON.stringify(made.rows.map(([cell]) => cell)) === JSON.stringify(expected) &&
+        (made.errors.NOT_A_DATE?.count ?? 0) === failed &&
+        made.report.cells_changed === texts.filter((cell) => cell !== null).length
+      );
+    }),
+    { numRuns: 500 },
+  );
+  t.pass();
+  t.end();
+});
+
+test('format_date writes as its twin does', (t) => {
+  const days = fc.array(fc.option(day, { nil: null, freq: 9 }), { minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(fc.constantFrom(...PATTERNS, 'E, d MMMM y', "'d' d"), days, (pattern, given) => {
+      const rows = given.map((value) => [value === null ? null : dateText(value)]);
+      const operation = { op: 'format_date', columns: 'a', format: pattern };
+      const made = runOperation(formatDate, operation, { columns: ['a'], types: ['date'], rows }, { arenaBytes: 2048 });
+      const expected = given.map((value) =>
+        value === null ? null : compiled(pattern).format({ days: value, second: 0, nanos: 0, offsetSeconds: 0 }),
+      );
+      return JSON.stringify(made.rows.map(([cell]) => cell)) === JSON.stringify(expected);
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+  t.end();
+});

@@ -1,0 +1,174 @@
+// Reads and writes dates and local times by patterns of digits and ASCII characters. Plain twin: workers/values/date-pattern.ts.
+// A program is u32: the number of patterns, then for each the number of its parts, then its parts of 4 u32: kind, least and
+// most digits, and the byte of a literal or the pivot of a year of two digits.
+import { viewOf } from './cell';
+
+const LITERAL: u32 = 0;
+const YEAR: u32 = 1;
+const SHORT_YEAR: u32 = 2;
+const MONTH: u32 = 3;
+const DAY: u32 = 4;
+const HOUR: u32 = 5;
+const MINUTE: u32 = 6;
+const SECOND: u32 = 7;
+const FRACTION: u32 = 8;
+
+const PART_BYTES: usize = 16;
+const META_NULL: u8 = 255;
+
+const DAY_MICROS: i64 = 86400000000;
+const SECOND_MICROS: i64 = 1000000;
+
+/** Micros of a fraction's last digit, by how many digits it has; what is below a microsecond is cut. */
+const FRACTION_UNITS: usize = memory.data<u32>([0, 100000, 10000, 1000, 100, 10, 1]);
+
+/** Days of each month of a common year. */
+const MONTH_DAYS: usize = memory.data<u8>([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
+
+/** What the last pattern that matched read. */
+let days: i64 = 0;
+let micros: i64 = 0;
+
+/**
+ * Reads the cells of a row list by the first pattern that matches, spaces at their ends left out: days (`withTime` 0) or
+ * microseconds. Gives how many are not null; rows that no pattern matches go to `todo`: u32 count, then the rows.
+ */
+export function readDates(views: usize, rows: usize, count: u32, program: usize, withTime: u32, at: usize, meta: usize, todo: usize): u32 {
+  let filled: u32 = 0, back: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i), row = (view - views) >> 3;
+    let s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    if (s == 0) {
+      store<u8>(meta + row, META_NULL);
+      continue;
+    }
+    while (s < e && load<u8>(s) == 0x20) s++;
+    while (s < e && load<u8>(e - 1) == 0x20) e--;
+    if (!readCell(program, s, e)) {
+      back++;
+      store<u32>(todo + ((<usize>back) << 2), <u32>row);
+      continue;
+    }
+    filled++;
+    store<i64>(at + (row << 3), withTime ? days * DAY_MICROS + micros : days);
+    store<u8>(meta + row, 0);
+  }
+  store<u32>(todo, back);
+  return filled;
+}
+
+function readCell(program: usize, s: usize, e: usize): bool {
+  const patterns = load<u32>(program);
+  let pattern = program + 4;
+  for (let k: u32 = 0; k < patterns; k++) {
+    const parts = load<u32>(pattern);
+    if (readPattern(pattern + 4, parts, s, e)) return true;
+    pattern += 4 + <usize>parts * PART_BYTES;
+  }
+  return false;
+}
+
+function readPattern(part: usize, parts: u32, p: usize, e: usize): bool {
+  let year: u32 = 1970, month: u32 = 1, day: u32 = 1, hour: u32 = 0, minute: u32 = 0, second: u32 = 0, fraction: u32 = 0;
+  const end = part + <usize>parts * PART_BYTES;
+  for (; part < end; part += PART_BYTES) {
+    const kind = load<u32>(part), extra = load<u32>(part, 12);
+    if (kind == LITERAL) {
+      if (p >= e || <u32>load<u8>(p) != extra) return false;
+      p++;
+      continue;
+    }
+    const least = <usize>load<u32>(part, 4), most = <usize>load<u32>(part, 8), from = p;
+    let value: u32 = 0;
+    for (; p < e && p - from < most; p++) {
+      const digit = <u32>load<u8>(p) - 0x30;
+      if (digit > 9) break;
+      // A tenth digit never comes: fractions have nine at most.
+      if (kind != FRACTION || p - from < 6) value = value * 10 + digit;
+    }
+    const length = p - from;
+    if (length < least) return false;
+    if (kind == YEAR) year = value;
+    else if (kind == SHORT_YEAR) year = value + (value > extra ? 1900 : 2000);
+    else if (kind == MONTH) month = value;
+    else if (kind == DAY) day = value;
+    else if (kind == HOUR) hour = value;
+    else if (kind == MINUTE) minute = value;
+    else if (kind == SECOND) second = value;
+    else fraction = value * load<u32>(FRACTION_UNITS + ((length < 6 ? length : 6) << 2));
+  }
+  if (p != e || hour > 23 || minute > 59 || second > 59) return false;
+  if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return false;
+  days = dayNumber(<i32>year, <i32>month, <i32>day);
+  micros = (<i64>hour * 3600 + <i64>minute * 60 + <i64>second) * SECOND_MICROS + <i64>fraction;
+  return true;
+}
+
+// @ts-ignore: decorator
+@inline
+function daysInMonth(year: u32, month: u32): u32 {
+  const leap = (year & 3) == 0 && (year % 100 != 0 || year % 400 == 0);
+  return month == 2 && leap ? 29 : <u32>load<u8>(MONTH_DAYS + <usize>month - 1);
+}
+
+/** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms; years from 1 on need no eras below zero. */
+// @ts-ignore: decorator
+@inline
+function dayNumber(year: i32, month: i32, day: i32): i64 {
+  const shifted = month <= 2 ? year - 1 : year;
+  const era = shifted / 400, yearOfEra = shifted - era * 400;
+  const dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+  return <i64>(era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719468);
+}
+
+/**
+ * Writes days (from 0001-01-01 on) by the program's first pattern as text cells, whose views go to `views`. Gives the next free
+ * address, 0 when they do not fit.
+ */
+export function writeDates(at: usize, meta: usize, rows: usize, count: u32, program: usize, views: usize, next: usize, limit: usize): usize {
+  const parts = load<u32>(program, 4), first = program + 8, end = first + <usize>parts * PART_BYTES;
+  // No part writes more than nine bytes.
+  const bytesMost = <usize>parts * 9;
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i), row = (view - views) >> 3;
+    if (load<u8>(meta + row) == META_NULL) {
+      store<u64>(view, 0);
+      continue;
+    }
+    if (next + bytesMost > limit) return 0;
+    const shifted = <u32>(load<i64>(at + (row << 3)) + 719468);
+    const era = shifted / 146097, dayOfEra = shifted - era * 146097;
+    const yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365;
+    const dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
+    const shiftedMonth = (5 * dayOfYear + 2) / 153;
+    const day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1;
+    const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
+    const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+    let o = next;
+    for (let part = first; part < end; part += PART_BYTES) {
+      const kind = load<u32>(part);
+      if (kind == LITERAL) store<u8>(o++, <u8>load<u32>(part, 12));
+      else {
+        const value = kind == YEAR ? year : kind == SHORT_YEAR ? year % 100 : kind == MONTH ? month : kind == DAY ? day : 0;
+        o = putDigits(o, value, load<u32>(part, 4));
+      }
+    }
+    store<u32>(view, <u32>next);
+    store<u32>(view, <u32>(o - next), 4);
+    next = o;
+  }
+  return next;
+}
+
+/** At least `least` digits, which are zeros for all but years, months and days. */
+// @ts-ignore: decorator
+@inline
+function putDigits(o: usize, value: u32, least: u32): usize {
+  let length = least;
+  if (length == 1 && value >= 10) length = 2;
+  for (let k = length; k > 0; k--) {
+    store<u8>(o + <usize>k - 1, <u8>(0x30 + value % 10));
+    value /= 10;
+  }
+  return o + <usize>length;
+}
