@@ -106,6 +106,36 @@ export function threadShare(counters: BudgetCounters, thread: number): BudgetSha
   };
 }
 
+/** A Run's part of a share: what it has taken through it and not given back goes back at the Run's end, whatever it was. */
+export interface RunShare extends BudgetShare {
+  giveBack(): void;
+}
+
+export function runShare(share: BudgetShare): RunShare {
+  let takenBytes = 0;
+  const give = (bytes: number): void => {
+    const given = Math.min(bytes, takenBytes);
+    takenBytes -= given;
+    share.give(given);
+  };
+  return {
+    take(bytes) {
+      const isFree = share.take(bytes);
+      if (isFree) takenBytes += bytes;
+      return isFree;
+    },
+    force(bytes) {
+      share.force(bytes);
+      takenBytes += bytes;
+    },
+    give,
+    giveBack: () => give(takenBytes),
+    get takenBytes() {
+      return takenBytes;
+    },
+  };
+}
+
 /** A share without a limit, for tests and for tools that own their process. */
 export function unlimitedShare(): BudgetShare {
   let takenBytes = 0;

@@ -2,7 +2,7 @@
 // in one synchronous push; between batches the Run breathes, waits for bytes, and looks whether it was cancelled.
 import { Arena } from './arena.ts';
 import { BATCH_ROWS_MAX } from './batch.ts';
-import { type BudgetShare, RUN_RESERVATION_BYTES } from './budget.ts';
+import { type BudgetShare, RUN_RESERVATION_BYTES, type RunShare, runShare } from './budget.ts';
 import { Cancelled, Failed, type Failure } from './failure.ts';
 import { Heap } from './heap.ts';
 import { expectedHeaders } from './input/headers.ts';
@@ -72,6 +72,8 @@ class Run {
   readonly #gate: LargeRowGate;
   readonly #report: RunReport;
   readonly #tables: RunTables;
+  /** What operations hold outside the Run's memory. */
+  readonly #share: RunShare;
   #reader: RowReader | null = null;
   #pipeline: Pipeline | null = null;
   /** What is wrong with a file whose syntax may still turn out to be broken. */
@@ -81,6 +83,7 @@ class Run {
 
   constructor(job: RunJob, kernel: Kernel, arena: Arena, spill: SpillFolder, gate: LargeRowGate) {
     this.#job = job;
+    this.#share = runShare(job.budget);
     this.#kernel = kernel;
     this.#arena = arena;
     this.#spill = spill;
@@ -111,6 +114,7 @@ class Run {
     this.#reader?.close();
     this.#pipeline?.close();
     this.#tables.close();
+    this.#share.giveBack();
   }
 
   async #open(): Promise<RowReader> {
@@ -159,7 +163,7 @@ class Run {
       task: this.#job.task,
       kernel: this.#kernel,
       arena: this.#arena,
-      budget: this.#job.budget,
+      budget: this.#share,
       spill: this.#spill,
       tables: this.#tables.tables,
       report: this.#report,

@@ -14,6 +14,7 @@ import { RowKeys } from './keys/row-keys.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 import { checkTableColumn, tableColumns, tableName } from './tables/planned-table.ts';
 import { TableIndex } from './tables/table-index.ts';
+import { loadWhole } from './tables/whole-table.ts';
 
 /** Entries of an inline map: longer lists belong into a reference table. */
 const MAP_ENTRIES_MAX = 10_000;
@@ -174,14 +175,14 @@ function placeMap(map: MapSource, { match, otherwise }: Plan, { arena, kernel }:
   return { table, text: (id) => made[id]!, otherwise: placeDefault(heap, otherwise) };
 }
 
-/** The table is held in memory, whatever the budget says: see TableIndex. */
+/** The whole table is held in memory. */
 function placeTable({ table: name, key, value }: TableSource, plan: Plan, context: OperatorContext): PlacedMap {
   const { heap } = context.arena;
   const rows = context.tables.get(name);
   if (rows === undefined) throw new Error('a planned table is not there');
   const keys = [{ column: rows.columns.indexOf(key), type: 'text' as const, match: plan.match }];
   const index = new TableIndex(context, rows.columns.length, keys);
-  index.load(rows, true);
+  loadWhole(index, rows, name);
   const values = rows.columns.indexOf(value);
   const text = (id: number): PlacedText | null => {
     const view = (index.views(values) >>> 2) + index.first(id) * 2;

@@ -20,6 +20,11 @@ import type { Accumulator } from './accumulators.ts';
 /** What the metrics of one operation hold of one group at most, so that no group can end the thread. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
 
+/** Taken whatever the budget says, so that ordinary groups do not depend on what other Runs hold. */
+const HELD_BYTES_FORCED = 2 * 1024 * 1024;
+
+const HELD_METRICS = 'aggregate: the values that count_distinct, median, percentile and mode hold of one group take';
+
 /** A value in an array or map of the runtime, its text not counted. */
 const VALUE_BYTES = 64;
 
@@ -38,12 +43,11 @@ export class HeldBytes {
 
   hold(textLength = 0): void {
     this.#heldBytes += VALUE_BYTES + textLength * 2;
-    if (this.#heldBytes > HELD_BYTES_MAX) {
-      const message = 'aggregate: count_distinct, median, percentile and mode hold more than 128 MiB of one group.';
-      throw new Failed('RUN_RESOURCE_LIMIT', message);
-    }
+    if (this.#heldBytes > HELD_BYTES_MAX) throw new Failed('RUN_RESOURCE_LIMIT', `${HELD_METRICS} more than 128 MiB.`);
     if (this.#heldBytes <= this.#chargedBytes) return;
-    this.#budget.force(CHARGE_BYTES);
+    if (this.#heldBytes <= HELD_BYTES_FORCED) this.#budget.force(CHARGE_BYTES);
+    else if (!this.#budget.take(CHARGE_BYTES))
+      throw new Failed('RUN_RESOURCE_LIMIT', `${HELD_METRICS} more than the memory budget has left.`);
     this.#chargedBytes += CHARGE_BYTES;
   }
 

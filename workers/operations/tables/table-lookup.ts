@@ -1,10 +1,11 @@
-// Looks one text at a time up in a reference table, for expressions. The table is held in memory, whatever the budget
-// says: expressions need any row at any time.
+// Looks one text at a time up in a reference table, for expressions. The whole table is held in memory: expressions need
+// any row at any time.
 import { VIEW_BYTES } from '../../batch.ts';
 import { decodeCell } from '../cells/text-chain.ts';
 import { KEY_ABSENT, type KeyList } from '../keys/key-table.ts';
 import type { OperatorContext } from '../operation.ts';
 import { TableIndex } from './table-index.ts';
+import { loadWhole } from './whole-table.ts';
 
 /** Longer keys are not looked up: nobody keys a table by texts of this size. */
 const KEY_BYTES_MAX = 65_536;
@@ -30,7 +31,7 @@ export function tableLookup(
   const column = keyColumn === null ? 0 : table.columns.indexOf(keyColumn);
   const values = table.columns.indexOf(valueColumn);
   const index = new TableIndex({ arena, kernel }, table.columns.length, [{ column, type: 'text', match: 'exact' }]);
-  index.load(table, true);
+  loadWhole(index, table, name);
   const bytes = heap.allocate(KEY_BYTES_MAX);
   const views = heap.allocate(VIEW_BYTES + 32);
   const list: KeyList = { views, rows: views + 8, count: 1, hashes: views + 16, ids: views + 24 };
