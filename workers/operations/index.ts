@@ -11,6 +11,7 @@ import { drop } from './drop.ts';
 import { dropBlankRows } from './drop-blank-rows.ts';
 import { dropRepeatedHeaders } from './drop-repeated-headers.ts';
 import { expectColumns } from './expect-columns.ts';
+import { explode } from './explode.ts';
 import { extract } from './extract.ts';
 import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
@@ -40,6 +41,7 @@ import { splitColumn } from './split-column.ts';
 import { stopWhen } from './stop-when.ts';
 import { text } from './text.ts';
 import { top } from './top.ts';
+import { unpivot } from './unpivot.ts';
 import { validate } from './validate.ts';
 
 /** In the order of the reference (templates.md, "Operations"). */
@@ -75,6 +77,8 @@ const definitions: readonly OperationDefinition[] = [
   dedupe,
   sort,
   top,
+  explode,
+  unpivot,
   aggregate,
   join,
   validate,

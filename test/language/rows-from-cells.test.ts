@@ -1,0 +1,119 @@
+// unpivot and explode: rows from columns and from cells, with the columns around them.
+import fc from 'fast-check';
+import { test } from 'tap';
+import { jsonEntries, jsonItems, jsonKind } from '../../workers/values/json-parts.ts';
+import { golden } from './golden.ts';
+
+golden('unpivot', [
+  {
+    name: 'as Miller reshapes: mlr reshape -i x,y -o key,value',
+    template: 'operations: [{unpivot: {columns: [x, y], names_to: key, values_to: value}}]',
+    input: 'id,x,y,z\n1,3,4,5\n2,6,,7\n',
+    output: 'id,z,key,value\n1,5,x,3\n1,5,y,4\n2,7,x,6\n2,7,y,\n',
+  },
+  {
+    name: 'by a pattern; numbers stay numbers; slices behind it count its rows',
+    template: `operations:
+  - parse_number: {columns: {pattern: "^m_"}, type: decimal}
+  - unpivot: {columns: {pattern: "^m_"}, names_to: month, values_to: amount, drop_empty: true}
+  - set: {columns: {twice: amount + amount}}
+  - slice: {skip: 1, limit: 3}`,
+    input: 'id,m_1,m_2,m_3\na,1.50,,2\nb,,-3.25,4\nc,5,6,7\n',
+    output: 'id,month,amount,twice\na,m_3,2,4\nb,m_2,-3.25,-6.50\nb,m_3,4,8\n',
+  },
+  {
+    name: 'all columns but some; the names are needed of the file',
+    template: 'operations: [{unpivot: {columns: {except: [id, who]}}}]',
+    input: 'id,a\n1,2\n',
+    error: 'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "who".',
+  },
+  {
+    name: 'behind it the names are known: a column that became rows is gone',
+    template: 'operations: [{unpivot: {columns: [a]}}, {drop: {columns: [a]}}]',
+    problems: ['/operations/1/drop/columns/0 UNKNOWN_COLUMN'],
+  },
+  {
+    name: 'a name that is taken',
+    template: 'operations: [{unpivot: {columns: [a], names_to: id}}, {drop: {columns: [id]}}]',
+    input: 'a,b\n1,2\n',
+    output: 'b,value\n2,1\n',
+  },
+  {
+    name: 'flags of errors go along',
+    template: `operations:
+  - parse_number: {columns: [x], on_error: flag}
+  - unpivot: {columns: [x, y]}`,
+    input: 'x,y\nbad,1\n2,3\n',
+    output: 'name,value,_issues\nx,,x:NOT_A_NUMBER\ny,1,x:NOT_A_NUMBER\nx,2,\ny,3,\n',
+  },
+]);
+
+golden('explode', [
+  {
+    name: 'as Miller nests: mlr nest --explode --values --across-records -f x --nested-fs semicolon',
+    template: 'operations: [{explode: {column: x, separator: ";"}}]',
+    input: 'x,y\na;b;c,1\nd,2\n',
+    output: 'x,y\na,1\nb,1\nc,1\nd,2\n',
+  },
+  {
+    name: 'parts as they are; a limit behind it ends in the middle of a cell',
+    template: 'operations: [{explode: {column: x, separator: "--", trim: false, index_into: n}}, {slice: {limit: 4}}]',
+    input: 'x,y\n a -- b ,1\n,2\nc--d--e,3\n',
+    output: 'x,y,n\n a ,1,1\n b ,1,2\n,2,\nc,3,1\n',
+  },
+  {
+    name: 'too many values are an error of the row',
+    template: 'operations: [{explode: {column: x, separator: ",", max_items: 2, on_error: drop_row}}]',
+    input: 'x;y\na,b;1\na,b,c;2\n,;3\n',
+    output: 'x,y\na,1\nb,1\n,3\n,3\n',
+    errors: ['explode: SPLIT_COUNT 1 2'],
+  },
+  {
+    name: 'keep and blank',
+    template: `operations:
+  - explode: {column: x, json: true, on_error: keep}
+  - explode: {column: y, json: true, on_error: blank}`,
+    input: 'x\ty\n[1\t[1]\n{}\t7\n',
+    output: 'x,y\n[1,1\n{},\n',
+    errors: ['explode: BAD_JSON 2 1 2', 'explode: BAD_JSON 1 2'],
+  },
+  {
+    name: 'long numbers keep their digits, texts may hold anything',
+    template: 'operations: [{explode: {column: x, json: true}}]',
+    input: 'x\ty\n[12345678901234567890, 1.50, "a,]\\"\\u00e9", true, [1, {"k": "}"}]]\t1\n',
+    output: 'x,y\n12345678901234567890,1\n1.50,1\n"a,]""é",1\ntrue,1\n"[1, {""k"": ""}""}]",1\n',
+  },
+  {
+    name: 'numbers are not exploded',
+    template: 'operations: [{parse_number: {columns: [x]}}, {explode: {column: x, separator: ","}}]',
+    problems: ['/operations/1/explode/column WRONG_TYPE'],
+  },
+]);
+
+test('the parts of JSON are those of the parsed value', async () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.boolean(), (value, isSpaced) => {
+      const text = JSON.stringify(value, null, isSpaced ? 2 : 0);
+      const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+      if (Array.isArray(value)) {
+        return (
+          jsonKind(text) === 'array' &&
+          same(
+            jsonItems(text).map((item) => JSON.parse(item)),
+            JSON.parse(text),
+          )
+        );
+      }
+      if (value === null || typeof value !== 'object')
+        return jsonKind(text) === (value === null ? 'null' : typeof value);
+      const entries = [...jsonEntries(text)].map(([key, item]) => [key, JSON.parse(item)]);
+      return jsonKind(text) === 'object' && same(entries, Object.entries(JSON.parse(text)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('what is no sound JSON', async (t) => {
+  for (const text of ['', '[1', '{', 'x', "{'a':1}", '[1,]', `${'['.repeat(300)}${']'.repeat(300)}`])
+    t.equal(jsonKind(text), 'none');
+});
