@@ -8,7 +8,7 @@ import { DYN, INT, STRING } from '../type.ts';
 import type { Integer, Value } from '../value.ts';
 import { valueText } from '../value-text.ts';
 import { type Constants, type Context, define, type FunctionDefinition, overload } from './definition.ts';
-import { checkPattern, PLACES_PER_STEP, patternOf } from './text.ts';
+import { chargeWalk, checkPattern, PLACES_PER_STEP, patternOf, slowEdit } from './text.ts';
 
 /** Each word with a capital first and small letters behind; an apostrophe does not begin a word. */
 export function titleText(text: string): string {
@@ -42,10 +42,13 @@ function pad(text: string, length: Integer, fill: string, before: boolean): stri
 }
 
 /** The text of a group, by number or name; without one the first group, or the whole match where there is none. */
-function extractor(_context: Context, constants: Constants) {
+function extractor(context: Context, constants: Constants) {
   const pattern = patternOf(constants[1] as string);
   const group = groupOf(pattern, constants[2]);
-  return (text: string) => pattern.first(text)?.groups[group] ?? null;
+  return (text: string) => {
+    chargeWalk(context, pattern, text);
+    return pattern.first(text)?.groups[group] ?? null;
+  };
 }
 
 function groupOf(pattern: RegularExpression, wanted: Value | undefined): number {
@@ -95,6 +98,7 @@ export function replaceMatches(
     context.charge(Math.floor(text.length / (2 * PLACES_PER_STEP)));
     return pattern.substitute(text, pieces.map(scriptPiece).join(''));
   }
+  chargeWalk(context, pattern, text);
   let result = '';
   let end = 0;
   let count = 0;
@@ -154,12 +158,12 @@ const padding = (name: string, before: boolean): FunctionDefinition =>
 export const ROW_TEXT_FUNCTIONS: readonly FunctionDefinition[] = [
   define('upper', 'both', [overload([STRING], STRING, (text: string) => limited(text.toUpperCase()))]),
   define('lower', 'both', [overload([STRING], STRING, (text: string) => limited(text.toLowerCase()))]),
-  define('title', 'both', [overload([STRING], STRING, (text: string) => limited(titleText(text)))]),
+  slowEdit('title', titleText),
   define('left', 'both', [overload([STRING, INT], STRING, firstPoints)]),
   define('right', 'both', [overload([STRING, INT], STRING, lastPoints)]),
   padding('pad_left', true),
   padding('pad_right', false),
-  define('strip_accents', 'both', [overload([STRING], STRING, (text: string) => limited(stripAccents(text)))]),
+  slowEdit('strip_accents', stripAccents),
   define('digits', 'both', [overload([STRING], STRING, (text: string) => text.replace(/[^0-9]+/g, ''))]),
   define(
     'extract',
