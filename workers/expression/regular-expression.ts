@@ -55,58 +55,15 @@ export function compileRegularExpression(source: string, lane?: 're2'): RegularE
   const script = lane === 're2' ? null : linearPattern(source);
   const engine = script === null ? re2Engine(compiled) : nativeEngine(script);
   const greedy = script === null ? null : greedyPattern(source);
-  const cost =
-    script === null
-      ? { lane: 're2' as const, program: compiled.programSize() }
-      : { lane: 'native' as const, program: 0 };
-  return { source, groupCount: compiled.groupCount(), groupNames, ...cost, greedy, ...engine };
-  test(text: string): boolean;
-  first(text: string): PatternMatch | null;
-  all(text: string): Iterable<PatternMatch>;
-  /** Every match replaced by JavaScript's replacement syntax (`$1`, `$$`); on the native lane only. No limit on its result. */
-  readonly substitute: ((text: string, replacement: string) => string) | null;
-}
-
-/** Longest pattern in UTF-16 units: no longer than an expression may be. */
-export const PATTERN_LENGTH_MAX = 4096;
-
-/**
- * Largest program that a pattern may become, in re2js instructions: what it costs per character in the worst case, 70 ns
- * each. RE2's own largest repetition of a class, `{1000}`, fits.
- */
-export const PATTERN_PROGRAM_MAX = 2_000;
-
-/** Compiles a pattern, or says in a sentence what to write instead. `lane` forces an engine, for tests. */
-export function compileRegularExpression(source: string, lane?: 're2'): RegularExpression | { problem: string } {
-  if (source.length > PATTERN_LENGTH_MAX) return { problem: `A pattern has at most ${PATTERN_LENGTH_MAX} characters.` };
-  if (repetitions(source) > PATTERN_PROGRAM_MAX) return { problem: TOO_LARGE };
-  let compiled: RE2JS;
-  try {
-    compiled = RE2JS.compile(source);
-  } catch (error) {
-    if (error instanceof RE2JSException) return { problem: `The regular expression is refused${hint(source)}.` };
-    throw error;
-  }
-  if (compiled.programSize() > PATTERN_PROGRAM_MAX) return { problem: TOO_LARGE };
-  const groupNames = new Map(Object.entries(compiled.namedGroups()).map(([name, group]) => [name, Number(group)]));
-  const script = lane === 're2' ? null : linearPattern(source);
-  const engine = script === null ? re2Engine(compiled) : nativeEngine(script);
-<<<<<<< HEAD
-  const greedy = script === null ? null : greedyPattern(source);
   return {
     source,
     groupCount: compiled.groupCount(),
     groupNames,
     lane: script === null ? 're2' : 'native',
+    program: script === null ? compiled.programSize() : 0,
     greedy,
     ...engine,
   };
-=======
-  const cost =
-    script === null
-      ? { lane: 're2' as const, program: compiled.programSize() }
-      : { lane: 'native' as const, program: 0 };
-  return { source, groupCount: compiled.groupCount(), groupNames, ...cost, ...engine };
 }
 
 const TOO_LARGE = 'The regular expression is too large. Repeat fewer times, or check the length with size().';
