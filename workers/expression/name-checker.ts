@@ -144,7 +144,7 @@ function unknown(scope: CheckScope, node: IdentifierNode, name: string): Type {
   if (name === 'value') {
     const hint = columns.has('value')
       ? 'Write row["value"] for the column of this name.'
-      : 'It exists in operations on cells only.';
+      : 'Write the name of the column; `value` is known where set fills a column and in the rules of validate.';
     return unresolved(scope, node, `value is the cell at hand, and there is none here. ${hint}`);
   }
   const known = [...columns.keys(), ...scope.localNames];

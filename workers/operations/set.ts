@@ -6,12 +6,12 @@ import type { Column, ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
 import { valueEdit } from './cells/value-cells.ts';
 import { columnName, columnType } from './column-set.ts';
-import { checkRowExpression } from './expressions/check-expression.ts';
+import { checkRowExpression, namesValue } from './expressions/check-expression.ts';
 import { expressionEdit } from './expressions/expression-edit.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
@@ -23,7 +23,7 @@ const parameters = Type.Object(
       Type.Record(Type.String(), Type.String({ minLength: 1 }), {
         minProperties: 1,
         description:
-          '`{name: expression}`; a new name makes a new column. Each expression sees the row as it came in. A text is ' +
+          '`{name: expression}`; a new name makes a new column. Each expression sees the row as it came in; `value` is the cell that it fills. A text is ' +
           'quoted inside the expression: `status: \'"open"\'`. Lists and maps make a column of JSON, bytes base64, types ' +
           'and durations text; NaN and the infinities, for which JSON has no numbers, are null there.',
       }),
@@ -40,7 +40,7 @@ const parameters = Type.Object(
 );
 
 type Source =
-  | { readonly kind: 'expression'; readonly expression: CheckedExpression }
+  | { readonly kind: 'expression'; readonly expression: CheckedExpression; readonly value: Column | null }
   | { readonly kind: 'constant'; readonly value: unknown }
   | { readonly kind: 'column'; readonly column: Column };
 
@@ -103,13 +103,19 @@ export const set = defineOperation({
 function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Assignment[] {
   const checked = Object.entries(columns).flatMap(([name, source]) => {
     const pointer = `/columns/${pointerSegment(name)}`;
-    const expression = checkRowExpression(scope, source, pointer);
-    return expression === null ? [] : [{ name, pointer, expression }];
+    const value = namesValue(source) ? cellAtHand(scope, name, pointer) : null;
+    const expression = checkRowExpression(scope, source, pointer, value?.type);
+    return expression === null ? [] : [{ name, pointer, expression, value }];
   });
-  return checked.map(({ name, pointer, expression }) => {
+  return checked.map(({ name, pointer, expression, value }) => {
     const { type } = resultColumn(expression.type);
-    return { target: targetOf(scope, name, type, pointer), type, source: { kind: 'expression', expression } };
+    return { target: targetOf(scope, name, type, pointer), type, source: { kind: 'expression', expression, value } };
   });
+}
+
+/** The column that is filled, whose cells the expression calls `value`: it must be there before. */
+function cellAtHand(scope: Scope, name: string, pointer: string): Column | null {
+  return scope.columns.find((column) => column.name === name) ?? scope.read(name, pointer);
 }
 
 function assignOne({ column = '', value = null, type }: Static<typeof parameters>, scope: Scope): Assignment[] {
@@ -137,7 +143,11 @@ function targetOf(scope: Scope, name: string, type: ColumnType, pointer: string)
 }
 
 function editOf({ source, type }: Assignment, context: OperatorContext): CellEdit {
-  if (source.kind === 'expression') return expressionEdit(context, source.expression);
+  if (source.kind === 'expression') {
+    const { value } = source;
+    const reader = value === null ? undefined : new CellReader(value.type, columnIndex(context.input, value), true);
+    return expressionEdit(context, source.expression, reader);
+  }
   if (source.kind === 'constant') {
     return valueEdit(context, { type, bind: () => undefined, compute: () => source.value });
   }

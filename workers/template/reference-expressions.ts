@@ -106,7 +106,7 @@ export const EXPRESSIONS: readonly string[] = [
   '`where`, `set`, `expr` and the like take expressions in CEL (Common Expression Language): `amount > 100 && status != "paid"`.',
   '',
   '- A column is written by its name; `` `Invoice No` `` or `row["Invoice No"]` when the name is no word of letters, digits and ' +
-    '`_`. `value` is the cell at hand in operations on cells, `run.row` the row number in the file, `run.started_at` the start.',
+    '`_`. `value` is the cell that `set` fills or `validate` judges, `run.row` the row number in the file, `run.started_at` the start.',
   '- Texts stand in quotes: `"paid"` or `\'paid\'`. In YAML put the whole expression into the other quotes: `where: \'status == "paid"\'`.',
   '- Columns of a file are text. `amount > 100` on a text is a mistake that the check tells: parse the column first, or write ' +
     '`decimal(amount) > 100`.',

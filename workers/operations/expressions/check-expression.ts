@@ -1,6 +1,8 @@
 // Expressions of the Template when it is saved: checked against the columns of a step, which they thereby read.
 import { checkExpression } from '../../expression/checker.ts';
 import type { ExpressionEnvironment } from '../../expression/environment.ts';
+import { tokenize } from '../../expression/lexer.ts';
+import { ProblemFound } from '../../expression/problem.ts';
 import type { CheckedExpression } from '../../expression/resolution.ts';
 import { typeText } from '../../expression/type.ts';
 import type { ColumnType } from '../../schema.ts';
@@ -28,6 +30,19 @@ export function checkRowExpression(
     if (!columns.told || code !== 'EXPR_UNKNOWN_COLUMN') scope.problem(pointer, code, message);
   }
   return null;
+}
+
+/** Whether an expression names `value`, the cell at hand. False for a text that is no expression. */
+export function namesValue(source: string): boolean {
+  try {
+    const tokens = tokenize(source);
+    return tokens.some(({ kind, text }, index) => {
+      return kind === 'identifier' && text === 'value' && tokens[index - 1]?.text !== '.';
+    });
+  } catch (error) {
+    if (error instanceof ProblemFound) return false;
+    throw error;
+  }
 }
 
 /** As checkRowExpression, for an expression that chooses rows: its type must be bool. */

@@ -4,6 +4,7 @@ import { META_NULL, VIEW_BYTES } from '../../batch.ts';
 import type { CheckedExpression } from '../../expression/resolution.ts';
 import { FORMS } from '../../kernel/expression-kernels.ts';
 import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
+import type { CellReader } from '../cells/cell-values.ts';
 import { ColumnBuilder } from '../cells/column-builder.ts';
 import { placeText } from '../cells/placed-text.ts';
 import { constantViews, settleText } from '../cells/text-cells.ts';
@@ -13,15 +14,18 @@ import { RowExpression } from './row-expression.ts';
 import { VectorLane } from './vector-lane.ts';
 import { type NumberPlan, planNumbers, planStates, type StatePlan, textColumnOf } from './vector-plan.ts';
 
-/** The edit that makes a column of the expression's results, of the type that they have (RowExpression.type). */
-export function expressionEdit(context: OperatorContext, checked: CheckedExpression): CellEdit {
-  const expression = new RowExpression(checked, context.input, context);
+/**
+ * The edit that makes a column of the expression's results, of the type that they have (RowExpression.type). `value`
+ * reads the cell at hand, where the expression names it.
+ */
+export function expressionEdit(context: OperatorContext, checked: CheckedExpression, value?: CellReader): CellEdit {
+  const expression = new RowExpression(checked, context.input, context, value);
   const byCell = valueEdit(context, {
     type: expression.type,
     bind: (batch) => expression.bind(batch),
     compute: (row) => expression.cell(row),
   });
-  const byKernels = kernelEdit(context, checked, expression);
+  const byKernels = value === undefined ? kernelEdit(context, checked, expression) : null;
   if (byKernels === null) return byCell;
   return (work) => {
     const made = byKernels(work);
