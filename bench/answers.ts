@@ -1,29 +1,69 @@
-// Checks that the contenders did the same work: each output as records, however it is quoted and escaped.
+// Checks that the contenders did the same work: each output as records, however it is quoted, escaped and ordered.
 import { readFileSync } from 'node:fs';
-import type { Workload } from './workloads.ts';
+import type { Agreement, System, Workload } from './workloads/workload.ts';
 
-export type Records = readonly (readonly string[])[];
+/** An output's columns and rows; NDJSON with null as "". */
+export interface Answer {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
 
-/** The output's records, header included; NDJSON as the values in their order, null as "". */
-export function readRecords(path: string, workload: Workload): Records {
+const EXACT: readonly Agreement[] = [{ as: 'sequence', columns: 'all' }];
+
+/** Digits behind the point to which numbers have to be the same: more than any workload's have, fewer than doubles lose. */
+const DIGITS = 3;
+
+export function readAnswer(path: string, { ending }: Workload): Answer {
   const text = readFileSync(path, 'utf8');
-  if (workload.ending === 'csv') return csvRecords(text);
-  const lines = text.trimEnd().split('\n');
-  return lines.map((line) => Object.entries(JSON.parse(line)).map(([key, value]) => `${key}=${value ?? ''}`));
+  if (ending === 'csv') {
+    const [columns = [], ...rows] = csvRecords(text);
+    return { columns, rows };
+  }
+  const records = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => Object.entries(JSON.parse(line) as Record<string, unknown>));
+  const columns = records[0]?.map(([key]) => key) ?? [];
+  for (const record of records) {
+    if (record.map(([key]) => key).join() !== columns.join()) throw new Error('a record has other keys');
+  }
+  return { columns, rows: records.map((record) => record.map(([, value]) => String(value ?? ''))) };
 }
 
-/** Throws where two answers differ. `loose`: only the values of the third column are compared, as a set. */
-export function compareRecords(name: string, expected: Records, found: Records, loose: boolean): void {
-  const left = loose ? emails(expected) : expected;
-  const right = loose ? emails(found) : found;
-  if (left.length !== right.length) throw new Error(`${name}: ${right.length} records, not ${left.length}`);
-  const differing = left.findIndex((record, index) => record.join('\u0000') !== right[index]!.join('\u0000'));
-  if (differing >= 0)
-    throw new Error(`${name}: record ${differing} differs: ${right[differing]} for ${left[differing]}`);
+/** Throws where a system's answer is not ours, as strictly as the workload asks of that system. */
+export function compareAnswers(workload: Workload, system: System, ours: Answer, theirs: Answer): void {
+  const name = `${workload.name}, ${system}`;
+  if (ours.columns.join() !== theirs.columns.join()) throw new Error(`${name}: columns ${theirs.columns}`);
+  if (ours.rows.length !== theirs.rows.length) {
+    throw new Error(`${name}: ${theirs.rows.length} rows, not ${ours.rows.length}`);
+  }
+  for (const agreement of workload.answer.lenient[system] ?? EXACT) {
+    const expected = texts(ours, agreement, workload);
+    const found = texts(theirs, agreement, workload);
+    const differing = expected.findIndex((text, index) => text !== found[index]);
+    if (differing < 0) continue;
+    const cells = (text: string): string => text.replaceAll('\u0000', ' | ');
+    throw new Error(`${name}: row ${differing} is ${cells(found[differing]!)}, not ${cells(expected[differing]!)}`);
+  }
 }
 
-function emails(records: Records): Records {
-  return records.map((record) => [record[2]!]).sort((left, right) => (left[0]! < right[0]! ? -1 : 1));
+/** Each row as one text of the cells that count, in an order that both answers share. */
+function texts({ columns, rows }: Answer, agreement: Agreement, { answer }: Workload): string[] {
+  const taken = columns.flatMap((column, position) => {
+    const wanted = agreement.columns === 'all' || agreement.columns.includes(column);
+    return wanted ? [{ position, number: answer.numbers.includes(column) }] : [];
+  });
+  const found = rows.map((row) =>
+    taken.map(({ position, number }) => (number ? value(row[position]!) : row[position]!)).join('\u0000'),
+  );
+  return agreement.as === 'set' ? found.sort() : found;
+}
+
+function value(text: string): string {
+  if (text === '') return '';
+  const number = Number(text);
+  if (!Number.isFinite(number)) throw new Error('an answer has a text where a number belongs');
+  return number.toFixed(DIGITS);
 }
 
 /** A small strict reader of its own, so that no contender is its own judge. */
@@ -34,6 +74,7 @@ function csvRecords(text: string): string[][] {
     let cell = '';
     if (text[at] === '"') {
       for (at++; text[at] !== '"' || text[at + 1] === '"'; at++) {
+        if (at >= text.length) throw new Error('an answer ends inside quotes');
         if (text[at] === '"') at++;
         cell += text[at];
       }
@@ -46,6 +87,7 @@ function csvRecords(text: string): string[][] {
     record.push(cell);
     if (text[at] === ',') {
       at++;
+      if (at === text.length) record.push('');
       continue;
     }
     records.push(record);

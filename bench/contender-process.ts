@@ -1,27 +1,44 @@
-// One measured run of one contender in a process of its own: `contender-process CONTENDER WORKLOAD INPUT OUTPUT`. Prints
-// {milliseconds, peakBytes}: time from the call to the finished file, without the start of the process; peak memory of
-// the process.
+// One measured run of one contender in a process of its own: `contender-process JSON` with a ProcessJob. Prints a
+// Measure: time from the call to the finished file, without the start of the process.
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Contender } from './contenders/contender.ts';
 import { csvParse } from './contenders/csv-parse.ts';
 import { duckdb } from './contenders/duckdb.ts';
+import { miller } from './contenders/miller.ts';
+import { papaparse } from './contenders/papaparse.ts';
 import { polars } from './contenders/polars.ts';
 import { templateRun } from './contenders/template-run.ts';
-import type { WorkloadName } from './workloads.ts';
+import { udsv } from './contenders/udsv.ts';
+import type { Measure, ProcessJob } from './measure.ts';
+import { workloadNamed } from './workloads/index.ts';
+import type { System } from './workloads/workload.ts';
 
-const CONTENDERS: Readonly<Record<string, Contender>> = {
+const CONTENDERS: Readonly<Record<System, Contender>> = {
   'template-run': templateRun,
   polars,
   duckdb,
+  miller,
   'csv-parse': csvParse,
+  papaparse,
+  udsv,
 };
 
-const [name = '', workload = '', input = '', output = ''] = process.argv.slice(2);
-const contender = CONTENDERS[name];
-if (contender === undefined) throw new Error(`no contender ${name}`);
+const job = JSON.parse(process.argv[2]!) as ProcessJob;
+const contender = CONTENDERS[job.system];
+const workload = workloadNamed(job.workload);
 await contender.prepare();
+const { input, output, threads, budgetBytes } = job;
 const start = performance.now();
-await contender.run(workload as WorkloadName, input, output);
+const elsewhereBytes = await contender.run({ workload, input, output, threads, budgetBytes });
 const milliseconds = performance.now() - start;
-process.stdout.write(`${JSON.stringify({ milliseconds, peakBytes: process.resourceUsage().maxRSS * 1024 })}\n`);
+const peakBytes = elsewhereBytes ?? ownPeakBytes();
+const measure: Measure = { milliseconds, peakBytes, outputBytes: statSync(output).size };
+process.stdout.write(`${JSON.stringify(measure)}\n`);
 // The libraries' own threads would keep the process for a while.
 process.exit(0);
+
+/** The system's maxRSS is wrong here where /proc is: a process begins with the peak of the one that started it. */
+function ownPeakBytes(): number {
+  if (!existsSync('/proc/self/status')) return process.resourceUsage().maxRSS * 1024;
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]) * 1024;
+}

@@ -1,115 +1,117 @@
 // The engine beside other engines: the same file, the same work, in turn, each run in a process of its own.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { compareRecords, readRecords } from './answers.ts';
-import { peer } from './contenders/peers.ts';
-import { median } from './median.ts';
-import { makeOrders } from './orders.ts';
-import { WORKLOADS, type Workload } from './workloads.ts';
+import { compareAnswers, readAnswer } from './answers.ts';
+import { type Entrant, entrants, OWN_NAME } from './contenders/lineup.ts';
+import { INPUTS } from './inputs/index.ts';
+import { type Figure, figureOf, type Measure, measure } from './measure.ts';
+import { limitOf, type PhysicalLimits, type WorkloadLimit } from './physical-limits.ts';
+import type { Progress } from './progress.ts';
+import type { Workload } from './workloads/workload.ts';
 
 export interface EngineSettings {
   /** Folder for inputs and outputs; memory (tmpfs) where the disk's speed should not count. */
   readonly folder: string;
   readonly inputBytes: number;
   readonly rounds: number;
+  readonly workloads: readonly Workload[];
+  readonly limits: PhysicalLimits;
+  readonly progress: Progress;
+  onResult(result: EngineResult): void;
 }
 
-/** The answers are compared on a file of this size: reading them back is slow JavaScript. */
+export interface EngineResult {
+  readonly workload: Workload;
+  readonly inputBytes: number;
+  readonly outputBytes: number;
+  readonly limit: WorkloadLimit;
+  readonly standings: readonly Standing[];
+}
+
+/** How one contender did, or why it did not. */
+export interface Standing {
+  readonly name: string;
+  /** MB/s of the input. */
+  readonly rate: Figure | null;
+  readonly peakBytes: number;
+  readonly rounds: number;
+  readonly failure: string | null;
+}
+
+/** The answers are compared on files of this size: reading them back is slow JavaScript. */
 const CHECK_BYTES = 5_000_000;
 
-/** Contender and the library that it needs. */
-const CONTENDERS: readonly (readonly [name: string, library: string | null])[] = [
-  ['template-run', null],
-  ['polars', 'nodejs-polars'],
-  ['duckdb', '@duckdb/node-api'],
-  ['csv-parse', 'csv-parse'],
-];
+/** A contender that is slower than this is measured once: more rounds of minutes tell nothing more. */
+const SLOW_MILLISECONDS = 5_000;
 
-/** Rounds of a contender that takes minutes are not worth more. */
-const SLOW_CONTENDER = 'csv-parse';
-
-interface Measure {
-  readonly milliseconds: number;
-  readonly peakBytes: number;
-}
-
-export function benchEngine({ folder, inputBytes, rounds }: EngineSettings): void {
-  mkdirSync(folder, { recursive: true });
-  const contenders = CONTENDERS.filter(([name, library]) => {
-    const there = library === null || peer(library) !== null;
-    if (!there) console.log(`${name}: skipped, not installed (npm run bench:setup)`);
-    return there;
-  }).map(([name]) => name);
-  const small = join(folder, 'orders-check.csv');
-  const large = join(folder, 'orders.csv');
-  makeOrders(small, CHECK_BYTES);
-  makeOrders(large, inputBytes);
-  for (const workload of WORKLOADS) {
-    checkAnswers(workload, contenders, small, folder);
-    printTable(workload, measureAll(workload, contenders, large, folder, rounds), statSync(large).size);
+/** Every contender's answer to each workload is checked before its time counts. */
+export function benchEngine(settings: EngineSettings): void {
+  const { folder, inputBytes, workloads } = settings;
+  const lineup = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
+  for (const workload of workloads) {
+    const input = INPUTS[workload.input];
+    const small = join(folder, `${workload.input}-check.csv`);
+    const large = join(folder, `${workload.input}.csv`);
+    settings.progress.show(`${workload.name}: making ${input.title}`);
+    input.make(small, Math.min(CHECK_BYTES, inputBytes));
+    input.make(large, inputBytes);
+    checkAnswers(settings, workload, lineup, small);
+    settings.onResult(measureAll(settings, workload, lineup, large));
   }
 }
 
-function checkAnswers(workload: Workload, contenders: readonly string[], input: string, folder: string): void {
-  const outputs = contenders.map((name) => {
-    const output = join(folder, `check-${name}.${workload.ending}`);
-    measure(name, workload, input, output);
-    const records = readRecords(output, workload);
+function checkAnswers(
+  { folder, progress }: EngineSettings,
+  workload: Workload,
+  lineup: readonly Entrant[],
+  input: string,
+): void {
+  const answers = lineup.map(({ name, system, threads }) => {
+    progress.show(`${workload.name}: checking the answer of ${name}`);
+    const output = join(folder, `check.${workload.ending}`);
+    measure({ system, threads, workload: workload.name, input, output, budgetBytes: null });
+    const answer = readAnswer(output, workload);
     rmSync(output);
-    return { name, records };
+    return { system, answer };
   });
-  const judge = outputs.at(-1)!;
-  for (const { name, records } of outputs) {
-    compareRecords(`${workload.name} ${name}`, judge.records, records, workload.name === 'W4' && name === 'duckdb');
-  }
+  for (const { system, answer } of answers) compareAnswers(workload, system, answers[0]!.answer, answer);
 }
 
 function measureAll(
+  { folder, rounds, limits, progress }: EngineSettings,
   workload: Workload,
-  contenders: readonly string[],
+  lineup: readonly Entrant[],
   input: string,
-  folder: string,
-  rounds: number,
-): Map<string, Measure[]> {
-  const measures = new Map(contenders.map((name): [string, Measure[]] => [name, []]));
+): EngineResult {
+  const races = lineup.map((entrant) => ({ entrant, measures: [] as Measure[], failure: null as string | null }));
   for (let round = 0; round < rounds; round++) {
-    for (const name of contenders) {
-      if (name === SLOW_CONTENDER && round > 0) continue;
-      const output = join(folder, `out-${name}.${workload.ending}`);
-      measures.get(name)!.push(measure(name, workload, input, output));
-      rmSync(output);
+    for (const race of races) {
+      const { name, system, threads } = race.entrant;
+      if (race.failure !== null || (race.measures[0]?.milliseconds ?? 0) > SLOW_MILLISECONDS) continue;
+      progress.show(`${workload.name}: round ${round + 1} of ${rounds}, ${name}`);
+      const output = join(folder, `out.${workload.ending}`);
+      try {
+        race.measures.push(measure({ system, threads, workload: workload.name, input, output, budgetBytes: null }));
+      } catch (error) {
+        // Others may run out of memory on a large file, and the table says so.
+        if (name === OWN_NAME) throw error;
+        race.failure = (error as Error).message;
+      }
+      rmSync(output, { force: true });
     }
   }
-  return measures;
+  const inputBytes = statSync(input).size;
+  const outputBytes = races[0]!.measures[0]!.outputBytes;
+  const limit = limitOf(workload, limits, inputBytes, outputBytes);
+  const standings = races.map(({ entrant, measures, failure }) =>
+    standing(entrant.name, measures, failure, inputBytes),
+  );
+  return { workload, inputBytes, outputBytes, limit, standings };
 }
 
-function measure(name: string, workload: Workload, input: string, output: string): Measure {
-  const script = new URL('./contender-process.js', import.meta.url).pathname;
-  const args = [script, name, workload.name, input, output];
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
-}
-
-function printTable(workload: Workload, measures: Map<string, Measure[]>, bytes: number): void {
-  console.log(`\n${workload.name}: ${workload.title}, ${Math.round(bytes / 1e6)} MB`);
-  console.log('                 MB/s   min..max   ratio   peak MB  rounds');
-  const own = rate(measures.get('template-run')!, bytes).median;
-  for (const [name, list] of measures) {
-    const { median: middle, low, high } = rate(list, bytes);
-    const peak = Math.round(median(list.map(({ peakBytes }) => peakBytes)) / 1e6);
-    const ratio = (own / middle).toFixed(2);
-    console.log(
-      `${name.padEnd(14)} ${cell(middle, 6)} ${`${low}..${high}`.padStart(10)} ${ratio.padStart(7)} ${cell(peak, 9)} ${cell(list.length, 7)}`,
-    );
-  }
-}
-
-function rate(list: readonly Measure[], bytes: number): { median: number; low: number; high: number } {
-  const rates = list.map(({ milliseconds }) => bytes / 1e3 / milliseconds);
-  const round = (value: number): number => Math.round(value);
-  return { median: round(median(rates)), low: round(Math.min(...rates)), high: round(Math.max(...rates)) };
-}
-
-function cell(value: number, width: number): string {
-  return String(value).padStart(width);
+function standing(name: string, measures: readonly Measure[], failure: string | null, inputBytes: number): Standing {
+  if (measures.length === 0 || failure !== null) return { name, rate: null, peakBytes: 0, rounds: 0, failure };
+  const rate = figureOf(measures.map(({ milliseconds }) => inputBytes / 1e3 / milliseconds));
+  const peakBytes = figureOf(measures.map(({ peakBytes }) => peakBytes)).median;
+  return { name, rate, peakBytes, rounds: measures.length, failure };
 }

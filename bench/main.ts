@@ -1,23 +1,74 @@
-// `npm run bench [-- engine|uploads|small-runs] [--bytes N] [--rounds N] [--folder DIR]`: without a name all of them.
-import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { benchEngine } from './engine.ts';
-import { benchSmallRuns } from './small-runs.ts';
-import { benchUploads } from './uploads.ts';
+// `npm run bench`: measures what the options ask for, prints each table as it is ready, and writes RESULTS.md when asked.
+import { mkdirSync, rmSync } from 'node:fs';
+import { benchEngine, type EngineResult } from './engine.ts';
+import { benchGrowth } from './growth.ts';
+import { describeMachine, machineLines } from './machine.ts';
+import { measureLimits } from './physical-limits.ts';
+import { progress } from './progress.ts';
+import { engineSection } from './report/engine-section.ts';
+import { writeResults } from './report/results.ts';
+import type { Section } from './report/section.ts';
+import { printSection } from './report/terminal.ts';
+import { benchLatency } from './service/latency.ts';
+import { benchSmallRuns } from './service/small-runs.ts';
+import { benchUploads } from './service/uploads.ts';
+import { benchWorkers } from './service/workers.ts';
+import { readSettings, type Settings, USAGE } from './settings.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    bytes: { type: 'string', default: '200000000' },
-    rounds: { type: 'string', default: '5' },
-    folder: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm/template-run-bench' : 'bench/data' },
-  },
-});
-const wanted = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
+/** Compiled benchmarks lie in dist/bench. */
+const BENCH_FOLDER = new URL('../../bench', import.meta.url).pathname;
 
-console.log(`Node ${process.version}, ${process.arch}; folder ${values.folder}; medians, ratio = template-run / other`);
-if (wanted('engine')) {
-  benchEngine({ folder: values.folder, inputBytes: Number(values.bytes), rounds: Number(values.rounds) });
+const chosen = settingsOrUsage();
+if (chosen !== null) {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => leave(chosen));
+  mkdirSync(chosen.folder, { recursive: true });
+  try {
+    await run(chosen);
+  } finally {
+    rmSync(chosen.folder, { recursive: true, force: true });
+  }
 }
-if (wanted('uploads')) await benchUploads(values.folder, Number(values.bytes), Number(values.rounds));
-if (wanted('small-runs')) await benchSmallRuns(Number(values.rounds));
+
+async function run(settings: Settings): Promise<void> {
+  const { parts, folder, bytes, rounds, workloads } = settings;
+  const machine = describeMachine(folder);
+  for (const [name, value] of machineLines(machine)) console.log(`${name}: ${value}`);
+  const line = progress();
+  const sections: Section[] = [];
+  const onSection = (section: Section): void => {
+    line.clear();
+    printSection(section);
+    sections.push(section);
+  };
+  if (parts.has('engine')) {
+    line.show('measuring what the machine can do');
+    const limits = measureLimits(folder);
+    const onResult = (result: EngineResult): void => onSection(engineSection(result));
+    benchEngine({ folder, inputBytes: bytes, rounds, workloads, limits, progress: line, onResult });
+  }
+  const service = { folder, bytes, rounds, loadSeconds: settings.loadSeconds, progress: line };
+  if (parts.has('uploads')) (await benchUploads(service)).forEach(onSection);
+  if (parts.has('small-runs')) onSection(await benchSmallRuns(service));
+  if (parts.has('latency')) onSection(await benchLatency(service));
+  if (parts.has('workers')) onSection(await benchWorkers(service));
+  if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, progress: line }));
+  line.clear();
+  if (settings.write) writeResults(BENCH_FOLDER, machine, sections);
+}
+
+/** Interrupted: gigabytes must not stay in memory. The children got the terminal's signal too. */
+function leave({ folder }: Settings): never {
+  rmSync(folder, { recursive: true, force: true });
+  return process.exit(130);
+}
+
+/** Null after a usage message. */
+function settingsOrUsage(): Settings | null {
+  try {
+    return readSettings(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    process.exitCode = 2;
+    return null;
+  }
+}

@@ -1,74 +1,68 @@
-// csv-parse with hand-written JavaScript: what a Node service does today.
+// csv-parse and csv-stringify with hand-written JavaScript in between: what a Node service does today.
 import { createReadStream, createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
+import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { SELECTED, type WorkloadName } from '../workloads.ts';
+import { INPUTS } from '../inputs/index.ts';
+import type { Cells, JavaScriptWork } from '../workloads/javascript-program.ts';
+import type { Workload } from '../workloads/workload.ts';
 import type { Contender } from './contender.ts';
 import { requiredPeer } from './peers.ts';
+import { jsonLine } from './text-writer.ts';
 
-type Parse = (options: { columns: boolean }) => Transform;
-type Row = Record<string, string>;
-
-/** Text gathered before each write, in characters. */
-const PIECE_CHARACTERS = 65_536;
+type Parse = (options: Record<string, unknown>) => Transform;
+type Stringify = (options?: Record<string, unknown>) => Transform;
 
 export const csvParse: Contender = {
   async prepare() {
     requiredPeer('csv-parse');
+    requiredPeer('csv-stringify');
   },
-  async run(workload, input, output) {
+  async run({ workload, input, output }) {
     const { parse } = requiredPeer<{ parse: Parse }>('csv-parse');
-    await pipeline(createReadStream(input), parse({ columns: true }), lines(workload), createWriteStream(output));
+    const { delimiter } = INPUTS[workload.input];
+    await pipeline(
+      createReadStream(input),
+      parse({ delimiter }),
+      new ProgramStream(workload),
+      writer(workload),
+      createWriteStream(output),
+    );
+    return null;
   },
 };
 
-function lines(workload: WorkloadName): Transform {
-  const write = writers[workload]();
-  let text = '';
+/** Rows in, rows out, the header first. */
+class ProgramStream extends Transform {
+  readonly #workload: Workload;
+  #work: JavaScriptWork | null = null;
+
+  constructor(workload: Workload) {
+    super({ objectMode: true });
+    this.#workload = workload;
+  }
+
+  override _transform(cells: Cells, _encoding: BufferEncoding, done: TransformCallback): void {
+    if (this.#work === null) {
+      this.#work = this.#workload.javascript(cells);
+      done(null, this.#work.columns);
+    } else done(null, this.#work.row(cells) ?? undefined);
+  }
+
+  override _flush(done: TransformCallback): void {
+    for (const cells of this.#work?.finish?.() ?? []) this.push(cells);
+    done();
+  }
+}
+
+function writer({ ending }: Workload): Transform {
+  if (ending === 'csv') return requiredPeer<{ stringify: Stringify }>('csv-stringify').stringify();
+  let columns: Cells | null = null;
   return new Transform({
     writableObjectMode: true,
-    transform(row: Row, _encoding, done) {
-      text += write(row);
-      if (text.length < PIECE_CHARACTERS) return done();
-      const piece = text;
-      text = '';
-      done(null, piece);
-    },
-    flush(done) {
-      done(null, text);
+    transform(cells: Cells, _encoding, done) {
+      if (columns !== null) return done(null, jsonLine(columns, cells));
+      columns = cells;
+      done();
     },
   });
-}
-
-const writers: Record<WorkloadName, () => (row: Row) => string> = {
-  W1: () =>
-    withHeader(
-      SELECTED.map(([, name]) => name),
-      (row) => SELECTED.map(([column]) => row[column]!),
-    ),
-  W4: () => {
-    const seen = new Set<string>();
-    let columns: string[] | null = null;
-    return (row) => {
-      const head = columns === null ? csvLine(Object.keys(row)) : '';
-      columns ??= Object.keys(row);
-      if (seen.has(row['email']!)) return head;
-      seen.add(row['email']!);
-      return head + csvLine(columns.map((column) => row[column]!));
-    };
-  },
-  W7: () => (row) => `${JSON.stringify(Object.fromEntries(SELECTED.map(([column, name]) => [name, row[column]])))}\n`,
-};
-
-function withHeader(names: readonly string[], cells: (row: Row) => readonly string[]): (row: Row) => string {
-  let head = csvLine(names);
-  return (row) => {
-    const line = head + csvLine(cells(row));
-    head = '';
-    return line;
-  };
-}
-
-function csvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`;
 }

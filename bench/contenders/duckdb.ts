@@ -1,6 +1,5 @@
-// DuckDB in this process, two threads. Its W4 is the fast form: one row of each email, neither surely the first nor in
-// order (the forms that are both take two to three times as long).
-import { SELECTED, type WorkloadName } from '../workloads.ts';
+// DuckDB in this process, with as many threads as it is given.
+import { INPUTS } from '../inputs/index.ts';
 import type { Contender } from './contender.ts';
 import { requiredPeer } from './peers.ts';
 
@@ -17,18 +16,14 @@ export const duckdb: Contender = {
   async prepare() {
     requiredPeer('@duckdb/node-api');
   },
-  async run(workload, input, output) {
+  async run({ workload, input, output, threads }) {
     const { DuckDBInstance } = requiredPeer<Library>('@duckdb/node-api');
-    const connection = await (await DuckDBInstance.create(':memory:', { threads: '2' })).connect();
-    await connection.run(
-      `COPY (${query(workload, input)}) TO '${output}' (${workload === 'W7' ? 'FORMAT json' : 'HEADER'})`,
-    );
+    const connection = await (await DuckDBInstance.create(':memory:', { threads: String(threads) })).connect();
+    const { delimiter } = INPUTS[workload.input];
+    const dialect = `delim = '${delimiter}', quote = '"', escape = '"', header = true, all_varchar = true`;
+    await connection.run(`CREATE VIEW input AS SELECT * FROM read_csv('${input}', ${dialect})`);
+    const format = workload.ending === 'csv' ? 'HEADER' : 'FORMAT json';
+    await connection.run(`COPY (${workload.duckdb}) TO '${output}' (${format})`);
+    return null;
   },
 };
-
-function query(workload: WorkloadName, input: string): string {
-  const from = `read_csv('${input}', all_varchar = true, header = true)`;
-  if (workload !== 'W4')
-    return `SELECT ${SELECTED.map(([column, name]) => `${column} AS ${name}`).join(', ')} FROM ${from}`;
-  return `SELECT DISTINCT ON (email) * FROM ${from}`;
-}

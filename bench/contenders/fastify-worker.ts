@@ -1,18 +1,30 @@
-// The thread's part of fastify-server.ts: W1 with csv-parse on a buffer.
-import { SELECTED } from '../workloads.ts';
+// The threads' part of fastify-server.ts: W1 with csv-parse on a buffer, or file to file.
+import type { Cells } from '../workloads/javascript-program.ts';
+import { w1 } from '../workloads/w1.ts';
+import { csvParse } from './csv-parse.ts';
+import { duckdb } from './duckdb.ts';
 import { requiredPeer } from './peers.ts';
+import { csvLine } from './text-writer.ts';
 
-type Parse = (input: Buffer, options: { columns: boolean }) => Record<string, string>[];
+export interface FileTask {
+  readonly engine: 'csv-parse' | 'duckdb';
+  readonly input: string;
+  readonly output: string;
+}
 
-const { parse } = requiredPeer<{ parse: Parse }>('csv-parse/sync');
+/** Threads of DuckDB, which has the file to itself. */
+const DUCKDB_THREADS = 2;
 
 /** Gives the size of the output in bytes: the output itself would have to be kept somewhere. */
 export function transform(input: Uint8Array): number {
-  const rows = parse(Buffer.from(input), { columns: true });
-  const lines = rows.map((row) => SELECTED.map(([column]) => quoted(row[column]!)).join(','));
-  return Buffer.byteLength(`${SELECTED.map(([, name]) => name).join(',')}\n${lines.join('\n')}\n`);
+  const { parse } = requiredPeer<{ parse: (input: Buffer) => Cells[] }>('csv-parse/sync');
+  const [header, ...rows] = parse(Buffer.from(input));
+  const { columns, row } = w1.javascript(header!);
+  const lines = rows.map((cells) => csvLine(row(cells)!));
+  return Buffer.byteLength(csvLine(columns) + lines.join(''));
 }
 
-function quoted(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+export async function transformFile({ engine, input, output }: FileTask): Promise<void> {
+  const contender = engine === 'duckdb' ? duckdb : csvParse;
+  await contender.run({ workload: w1, input, output, threads: DUCKDB_THREADS, budgetBytes: null });
 }

@@ -1,34 +1,19 @@
-// Polars' streaming engine in this process, on as many threads as the machine has (POLARS_MAX_THREADS sets others).
-import { SELECTED } from '../workloads.ts';
+// Polars' streaming engine in this process, with as many threads as POLARS_MAX_THREADS says.
+import { INPUTS } from '../inputs/index.ts';
+import type { PolarsLibrary } from '../workloads/polars-names.ts';
 import type { Contender } from './contender.ts';
 import { requiredPeer } from './peers.ts';
-
-interface Lazy {
-  select(...columns: unknown[]): Lazy;
-  unique(options: { subset: string[]; keep: string; maintainOrder: boolean }): Lazy;
-  sinkCSV(path: string, options?: Record<string, unknown>): { collect(): Promise<unknown> };
-  sinkNdJson(path: string, options?: Record<string, unknown>): { collect(): Promise<unknown> };
-}
-interface Library {
-  scanCSV(path: string, options: Record<string, unknown>): Lazy;
-  col(name: string): { alias(name: string): unknown };
-}
 
 export const polars: Contender = {
   async prepare() {
     requiredPeer('nodejs-polars');
   },
-  async run(workload, input, output) {
-    const { scanCSV, col } = requiredPeer<Library>('nodejs-polars');
-    const all = scanCSV(input, { inferSchemaLength: 0 });
-    if (workload === 'W4') {
-      await all
-        .unique({ subset: ['email'], keep: 'first', maintainOrder: true })
-        .sinkCSV(output)
-        .collect();
-      return;
-    }
-    const selected = all.select(...SELECTED.map(([column, name]) => col(column).alias(name)));
-    await (workload === 'W1' ? selected.sinkCSV(output) : selected.sinkNdJson(output)).collect();
+  async run({ workload, input, output, threads }) {
+    if (process.env['POLARS_MAX_THREADS'] !== String(threads)) throw new Error('Polars takes its threads at its start');
+    const library = requiredPeer<PolarsLibrary>('nodejs-polars');
+    const rows = library.scanCSV(input, { inferSchemaLength: 0, sep: INPUTS[workload.input].delimiter });
+    const result = workload.polars(rows, library);
+    await (workload.ending === 'csv' ? result.sinkCSV(output) : result.sinkNdJson(output)).collect();
+    return null;
   },
 };

@@ -1,21 +1,28 @@
 // The engine of this project on its normal path: one Run in one thread, file to file.
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
+import {
+  BUDGET_LIMIT,
+  type BudgetShare,
+  budgetSlots,
+  RUN_RESERVATION_BYTES,
+  threadShare,
+  unitsOf,
+  unlimitedShare,
+} from '../../workers/budget.ts';
 import { FileSource } from '../../workers/input/file-source.ts';
 import { compileKernels } from '../../workers/kernel/kernel.ts';
 import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
 import { runTemplate } from '../../workers/run.ts';
 import { TemplateCache } from '../../workers/template/template-cache.ts';
-import { WORKLOADS } from '../workloads.ts';
 import type { Contender } from './contender.ts';
 
 export const templateRun: Contender = {
   async prepare() {},
-  async run(workload, input, output) {
-    const source = JSON.stringify(WORKLOADS.find(({ name }) => name === workload)!.template);
+  async run({ workload, input, output, budgetBytes }) {
+    const source = JSON.stringify(workload.template);
     const text = { source, format: 'json' as const, sha256: createHash('sha256').update(source).digest('hex') };
-    const budget = unlimitedShare();
+    const budget = budgetBytes === null ? unlimitedShare() : limitedShare(budgetBytes);
     const file = new FileSource(input);
     file.grown(statSync(input).size, true);
     const outcome = await runTemplate({
@@ -42,5 +49,13 @@ export const templateRun: Contender = {
       beat: () => {},
     });
     if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
+    return null;
   },
 };
+
+/** As one thread of a node with this memory budget has it, the Run's reservation taken. */
+function limitedShare(budgetBytes: number): BudgetShare {
+  const counters = new Int32Array(new SharedArrayBuffer(budgetSlots(1) * Int32Array.BYTES_PER_ELEMENT));
+  counters[BUDGET_LIMIT] = unitsOf(budgetBytes - RUN_RESERVATION_BYTES);
+  return threadShare(counters, 0);
+}

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { makeOrders } from '../../bench/orders.ts';
+import { makeOrders } from '../../bench/inputs/orders.ts';
 import { plan, step, template } from '../blackbox/catalog-folder.ts';
 import { until } from '../blackbox/client.ts';
 import { startService } from '../blackbox/service.ts';

@@ -1,7 +1,7 @@
 // 64 connections that send small files at full speed: no error, memory explained by what is kept, a loop that turns; then
 // a budget full of records: refusals and no crash, and the process stays below the budget and its base.
 import t, { type Test } from 'tap';
-import { type LoadResult, load, uploadRequest } from '../../bench/load.ts';
+import { type LoadResult, load, uploadRequest } from '../../bench/service/load.ts';
 import { file } from '../blackbox/multipart.ts';
 import { type Service, startService } from '../blackbox/service.ts';
 import { BASE_BYTES, gauges, heldBytes, MIB, mebibytes, resident, SLOW } from './probe.ts';

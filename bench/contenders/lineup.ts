@@ -1,0 +1,49 @@
+// Who takes part in the engine's benchmark, with how many threads, and what each needs to be there.
+import { spawnSync } from 'node:child_process';
+import type { System } from '../workloads/workload.ts';
+import { peer } from './peers.ts';
+
+export interface Entrant {
+  /** As tables name it. */
+  readonly name: string;
+  readonly system: System;
+  readonly threads: number;
+  /** Libraries of bench/peers. */
+  readonly libraries: readonly string[];
+  /** A program of the system. */
+  readonly program: string | null;
+}
+
+export const OWN_NAME = 'template-run';
+
+const LINEUP: readonly Entrant[] = [
+  entrant(OWN_NAME, 'template-run', 1, []),
+  entrant('Polars, 2 threads', 'polars', 2, ['nodejs-polars']),
+  entrant('Polars, 1 thread', 'polars', 1, ['nodejs-polars']),
+  entrant('DuckDB, 2 threads', 'duckdb', 2, ['@duckdb/node-api']),
+  entrant('DuckDB, 1 thread', 'duckdb', 1, ['@duckdb/node-api']),
+  { ...entrant('Miller', 'miller', 0, []), program: 'mlr' },
+  entrant('uDSV', 'udsv', 1, ['udsv']),
+  entrant('papaparse', 'papaparse', 1, ['papaparse']),
+  entrant('csv-parse', 'csv-parse', 1, ['csv-parse', 'csv-stringify']),
+];
+
+function entrant(name: string, system: System, threads: number, libraries: readonly string[]): Entrant {
+  return { name, system, threads, libraries, program: null };
+}
+
+/** Those that can take part here; `missing` is told of each other one. */
+export function entrants(missing: (entrant: Entrant, why: string) => void): readonly Entrant[] {
+  return LINEUP.filter((candidate) => {
+    const why = absence(candidate);
+    if (why !== null) missing(candidate, why);
+    return why === null;
+  });
+}
+
+function absence({ libraries, program }: Entrant): string | null {
+  const library = libraries.find((name) => peer(name) === null);
+  if (library !== undefined) return `${library} is not installed (npm run bench:setup)`;
+  if (program !== null && spawnSync(program, ['--version']).error !== undefined) return `${program} is not installed`;
+  return null;
+}

@@ -1,0 +1,106 @@
+// How time and memory grow with the file: from a twentieth to ten times the benchmark's size, within a memory budget that
+// the larger ones outgrow. template-run alone.
+import { rmSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeOrders } from './inputs/orders.ts';
+import { type Measure, measure } from './measure.ts';
+import { median } from './median.ts';
+import type { Progress } from './progress.ts';
+import type { Section } from './report/section.ts';
+
+export interface GrowthSettings {
+  readonly folder: string;
+  /** The middle size. */
+  readonly bytes: number;
+  readonly rounds: number;
+  readonly progress: Progress;
+}
+
+const WORKLOADS = ['W1', 'W4', 'W6'];
+const SIZES = [1 / 20, 1 / 2, 1, 5, 10];
+
+/** The size that others are compared with. */
+const BASE_SIZE = 1 / 2;
+
+const BUDGET_BYTES = 256 * 1024 * 1024;
+
+/** Input, output and what sorting spills lie in the folder at the same time. */
+const ROOM = 4;
+
+/** Files from this size on are measured once: they take long enough to be steady. */
+const LARGE_BYTES = 500_000_000;
+
+interface Line {
+  readonly workload: string;
+  readonly size: number;
+  readonly inputBytes: number;
+  readonly millisecondsEachMegabyte: number;
+  readonly peakBytes: number;
+}
+
+export function benchGrowth(settings: GrowthSettings): Section {
+  const lines: Line[] = [];
+  const left: string[] = [];
+  for (const size of SIZES) {
+    const bytes = Math.round(settings.bytes * size);
+    const { bavail, bsize } = statfsSync(settings.folder);
+    if (bavail * bsize < ROOM * bytes) left.push(`${Math.round(bytes / 1e6)} MB left out: the folder has no room.`);
+    else lines.push(...measureSize(settings, size, bytes));
+  }
+  return section(lines, left);
+}
+
+function measureSize({ folder, rounds, progress }: GrowthSettings, size: number, bytes: number): Line[] {
+  const input = join(folder, 'growth.csv');
+  const output = join(folder, 'growth-out.csv');
+  progress.show(`growth: making ${Math.round(bytes / 1e6)} MB`);
+  makeOrders(input, bytes);
+  const inputBytes = statSync(input).size;
+  const lines = WORKLOADS.map((workload): Line => {
+    const measures: Measure[] = [];
+    for (let round = 0; round < (bytes < LARGE_BYTES ? rounds : 1); round++) {
+      progress.show(`growth: ${workload} on ${Math.round(bytes / 1e6)} MB, round ${round + 1}`);
+      const job = { system: 'template-run' as const, threads: 1, workload, input, output, budgetBytes: BUDGET_BYTES };
+      measures.push(measure(job));
+      rmSync(output);
+    }
+    return {
+      workload,
+      size,
+      inputBytes,
+      millisecondsEachMegabyte: median(measures.map(({ milliseconds }) => milliseconds)) / (inputBytes / 1e6),
+      peakBytes: median(measures.map(({ peakBytes }) => peakBytes)),
+    };
+  });
+  rmSync(input);
+  return lines;
+}
+
+function section(lines: readonly Line[], left: readonly string[]): Section {
+  const sorted = WORKLOADS.flatMap((workload) => lines.filter((line) => line.workload === workload));
+  const label = ({ workload, inputBytes }: Line): string => `${workload}, ${Math.round(inputBytes / 1e6)} MB`;
+  const base = (line: Line): number | undefined =>
+    lines.find(({ workload, size }) => workload === line.workload && size === BASE_SIZE)?.millisecondsEachMegabyte;
+  return {
+    name: 'growth',
+    title: 'template-run on growing files, memory budget 256 MiB',
+    columns: ['', 'MB/s', 'ms each MB', 'to the second size', 'peak MB'],
+    rows: sorted.map((line) => {
+      const cost = line.millisecondsEachMegabyte;
+      const expected = base(line);
+      return [
+        label(line),
+        (1000 / cost).toFixed(0),
+        cost.toFixed(2),
+        expected === undefined ? '' : (cost / expected).toFixed(2),
+        (line.peakBytes / 1e6).toFixed(0),
+      ];
+    }),
+    notes: ['The smallest size shows the start of the engine: its kernels are compiled in that time.', ...left],
+    chart: {
+      unit: 'MB/s',
+      bars: sorted.map((line) => ({ label: label(line), value: 1000 / line.millisecondsEachMegabyte })),
+      limit: null,
+    },
+  };
+}

@@ -1,0 +1,21 @@
+// The table of input files.
+import { makeOrders } from './orders.ts';
+import { makeQuoted } from './quoted.ts';
+import { makeStatement } from './statement.ts';
+import { makeWide } from './wide.ts';
+
+export type InputName = 'orders' | 'wide' | 'quoted' | 'statement';
+
+export interface Input {
+  readonly title: string;
+  readonly delimiter: ',' | ';';
+  /** Writes about so many bytes unless the file is there with that size. */
+  make(path: string, bytes: number): void;
+}
+
+export const INPUTS: Readonly<Record<InputName, Input>> = {
+  orders: { title: 'orders of 12 columns', delimiter: ',', make: makeOrders },
+  wide: { title: '100 columns of numbers', delimiter: ',', make: makeWide },
+  quoted: { title: 'orders with every field quoted', delimiter: ',', make: makeQuoted },
+  statement: { title: "a bank's statement", delimiter: ';', make: makeStatement },
+};

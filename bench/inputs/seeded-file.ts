@@ -1,0 +1,65 @@
+// Writes the benchmark's files: lines from a seeded generator, so that each run of the benchmark sees the same bytes.
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+
+/** A whole number from 0 up to, and without, `below`. */
+export type Random = (below: number) => number;
+
+export interface SeededFile {
+  readonly path: string;
+  /** About: the line that reaches it is the last. */
+  readonly bytes: number;
+  readonly seed: number;
+  readonly header: string;
+  /** The line of data row `id`, counted from 1, with its line break. */
+  line(id: number, random: Random): string;
+  /** What stands below the last row. */
+  readonly footer?: string;
+}
+
+/** Characters gathered before each write. */
+const WRITE_CHARACTERS = 1_048_576;
+
+/** Writes the file unless it is there with that size. */
+export function writeSeededFile({ path, bytes, seed, header, line, footer = '' }: SeededFile): void {
+  if (isThere(path, bytes)) return;
+  const random = generator(seed);
+  const file = openSync(path, 'w');
+  try {
+    let text = `${header}\n`;
+    let written = 0;
+    for (let id = 1; written < bytes; id++) {
+      text += line(id, random);
+      if (text.length < WRITE_CHARACTERS && written + text.length < bytes) continue;
+      written += writeSync(file, text);
+      text = '';
+    }
+    if (footer !== '') writeSync(file, footer);
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function pick(list: readonly string[], random: Random): string {
+  return list[random(list.length)]!;
+}
+
+/** The number in two digits. */
+export function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+function isThere(path: string, bytes: number): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && stat.size >= bytes && stat.size < bytes + 4 * WRITE_CHARACTERS;
+}
+
+/** Mulberry32, a small well-mixed generator: the file only has to be the same each time. */
+function generator(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+}

@@ -1,0 +1,82 @@
+// A bank's statement as banks export them: semicolons, `-1.234,56`, `01.10.2026`, blank lines, the header again on every
+// page, bookings that were pasted twice, a sum at the foot.
+import { FIRST_NAMES, LAST_NAMES } from './orders.ts';
+import { pick, type Random, two, writeSeededFile } from './seeded-file.ts';
+
+const SEED = 45;
+
+/** Bookings on a page, of which each has the header. */
+const PAGE_ROWS = 5_000;
+
+const HEADER = 'Buchungstag;Wertstellung;Auftraggeber / Empfänger;Verwendungszweck;IBAN;Betrag (EUR);Saldo';
+const BLANK_LINE = ';;;;;;\n';
+const FOOTER = 'Summe;;;;;1.192,35;\n';
+const COUNTRIES = ['DE', 'AT', 'NL', 'FR'];
+const PURPOSES = ['Rechnung', 'Abschlag Oktober', 'Miete', 'Gutschrift', 'Kartenzahlung', 'Lastschrift'];
+
+/** Writes about `bytes` bytes unless the file is there with that size. */
+export function makeStatement(path: string, bytes: number): void {
+  writeSeededFile({ path, bytes, seed: SEED, header: HEADER, line: statementLines, footer: FOOTER });
+}
+
+/** A booking, or what disturbs between bookings in front of it. */
+function statementLines(id: number, random: Random): string {
+  const booking = bookingCells(id, random);
+  const kind = random(100);
+  const page = id % PAGE_ROWS === 0 ? `${HEADER}\n` : '';
+  const blank = kind === 0 ? BLANK_LINE : '';
+  // The second copy came through another program, which laid its spaces otherwise.
+  const again = kind >= 1 && kind < 4 ? line({ ...booking, party: ` ${booking.party}` }) : '';
+  return `${page}${blank}${line(booking)}${again}`;
+}
+
+interface Booking {
+  readonly bookedOn: string;
+  readonly valueDate: string;
+  readonly party: string;
+  readonly purpose: string;
+  readonly iban: string;
+  readonly amount: string;
+  readonly balance: string;
+}
+
+function bookingCells(id: number, random: Random): Booking {
+  const day = `${two(1 + random(28))}.${two(1 + random(12))}.${2019 + random(7)}`;
+  return {
+    bookedOn: random(50) === 0 ? '' : day,
+    valueDate: day,
+    party: `${pick(FIRST_NAMES, random)} ${random(20) === 0 ? '  ' : ''}${pick(LAST_NAMES, random)}`,
+    purpose: purpose(id, random),
+    iban: iban(random),
+    amount: germanNumber(random(3) === 0 ? '-' : '', random),
+    balance: germanNumber('', random),
+  };
+}
+
+/** Names the booking, so that two rows are equal only where one was pasted twice. */
+function purpose(id: number, random: Random): string {
+  const kind = random(20);
+  const text = `${pick(PURPOSES, random)} ${random(2) === 0 ? `R-${2019 + random(7)}-` : 'Nr '}${id}`;
+  if (kind === 0) return `"${text}; Teil ${1 + random(3)}"`;
+  if (kind === 1) return `"${text.replace(' ', ' ""Eilt"" ')}"`;
+  return text;
+}
+
+/** In groups of four or in one piece; one in twenty bookings has none, one in fifty only an account number. */
+function iban(random: Random): string {
+  const kind = random(100);
+  if (kind < 5) return '';
+  const digits = `${1_000_000_000 + random(1_000_000_000)}${10_000_000 + random(10_000_000)}`;
+  if (kind < 7) return digits;
+  const text = `${pick(COUNTRIES, random)}${two(random(97))}${digits}`;
+  return kind < 50 ? text.replace(/.{4}/g, '$& ').trim() : text;
+}
+
+function germanNumber(sign: string, random: Random): string {
+  const whole = random(3) === 0 ? `${1 + random(99)}.${String(random(1000)).padStart(3, '0')}` : String(random(1000));
+  return `${sign}${whole},${two(random(100))}`;
+}
+
+function line({ bookedOn, valueDate, party, purpose, iban, amount, balance }: Booking): string {
+  return `${[bookedOn, valueDate, party, purpose, iban, amount, balance].join(';')}\n`;
+}

@@ -1,0 +1,47 @@
+// Starts contender-process.ts and reads what it measured; and how several measures become one figure.
+import { spawnSync } from 'node:child_process';
+import { median } from './median.ts';
+import type { System } from './workloads/workload.ts';
+
+export interface ProcessJob {
+  readonly system: System;
+  readonly workload: string;
+  readonly input: string;
+  readonly output: string;
+  readonly threads: number;
+  readonly budgetBytes: number | null;
+}
+
+export interface Measure {
+  readonly milliseconds: number;
+  /** Of the process, or of the one that did the work. */
+  readonly peakBytes: number;
+  readonly outputBytes: number;
+}
+
+/** A median with its spread. */
+export interface Figure {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const SCRIPT = new URL('./contender-process.js', import.meta.url).pathname;
+
+/** Lines of a failed process that are worth showing. */
+const ERROR_LINES = 12;
+
+/** Throws what the process said where it failed. */
+export function measure(job: ProcessJob): Measure {
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, JSON.stringify(job)], {
+    encoding: 'utf8',
+    env: { ...process.env, POLARS_MAX_THREADS: String(job.threads) },
+  });
+  if (status === 0) return JSON.parse(stdout) as Measure;
+  const said = stderr.trim().split('\n').slice(-ERROR_LINES).join('\n');
+  throw new Error(`${job.system} on ${job.workload} ended with ${signal ?? status}: ${said}`);
+}
+
+export function figureOf(values: readonly number[]): Figure {
+  return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
+}

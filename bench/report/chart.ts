@@ -1,0 +1,57 @@
+// Bar charts as SVG: horizontal bars with their values, and the physical limit as a line.
+import type { Chart } from './section.ts';
+
+const WIDTH = 760;
+const LABEL_WIDTH = 180;
+const VALUE_WIDTH = 70;
+const BAR_HEIGHT = 18;
+const ROW_HEIGHT = 26;
+const TOP = 40;
+const BOTTOM = 26;
+const OWN_COLOUR = '#2f6f4f';
+const PEER_COLOUR = '#9aa5b1';
+const LIMIT_COLOUR = '#b3541e';
+
+/** The first bar is ours. */
+export function chartSvg(title: string, { unit, bars, limit }: Chart): string {
+  const height = TOP + bars.length * ROW_HEIGHT + BOTTOM;
+  const most = Math.max(...bars.map(({ value }) => value), limit?.value ?? 0);
+  const length = (value: number): number => Math.round((value / most) * (WIDTH - LABEL_WIDTH - VALUE_WIDTH) * 10) / 10;
+  const rows = bars.map(({ label, value }, index) => {
+    const top = TOP + index * ROW_HEIGHT;
+    const baseline = top + BAR_HEIGHT - 5;
+    const colour = index === 0 ? OWN_COLOUR : PEER_COLOUR;
+    return [
+      text(LABEL_WIDTH - 8, baseline, label, 'end'),
+      `<rect x="${LABEL_WIDTH}" y="${top}" width="${length(value)}" height="${BAR_HEIGHT}" fill="${colour}"/>`,
+      text(LABEL_WIDTH + length(value) + 6, baseline, shown(value), 'start'),
+    ].join('\n');
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#1f2933">`,
+    `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
+    `<text x="8" y="22" font-size="14" font-weight="bold">${escaped(`${title} (${unit})`)}</text>`,
+    ...rows,
+    ...(limit === null ? [] : [limitLine(limit, LABEL_WIDTH + length(limit.value), height)]),
+    '</svg>\n',
+  ].join('\n');
+}
+
+function limitLine({ label, value }: { label: string; value: number }, x: number, height: number): string {
+  return [
+    `<line x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${height - BOTTOM}" stroke="${LIMIT_COLOUR}" stroke-dasharray="4 3"/>`,
+    `<text x="${x}" y="${height - 8}" text-anchor="end" fill="${LIMIT_COLOUR}">${escaped(`${label}: ${shown(value)}`)}</text>`,
+  ].join('\n');
+}
+
+function text(x: number, y: number, content: string, anchor: 'start' | 'end'): string {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(content)}</text>`;
+}
+
+function shown(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(2);
+}
+
+function escaped(content: string): string {
+  return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,48 @@
+// Writes bench/RESULTS.md and bench/charts/*.svg from the sections of a full run.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Machine, machineLines } from '../machine.ts';
+import { chartSvg } from './chart.ts';
+import type { Section } from './section.ts';
+
+const INTRODUCTION = `# Results of the benchmark
+
+Written by \`npm run bench -- --write\`; figures of one machine, medians of the rounds, with the least and the most beside
+them. What carries over to other machines is the ratio: *ours / it* above 1 means that template-run is faster. All take
+the same file, each run in a process of its own, in turn; time is from the call to the finished file, without the start of
+the process (Miller's start of some milliseconds is part of its time). Every contender's answer is compared with ours on a
+small file of the same kind before its time counts: exactly, except that DuckDB may keep any row of each address in W4 and
+give groups and rows of one amount in any order, as may Polars for groups, for rows of one amount and in W8.
+Contenders that take more than five seconds are measured once. Memory is the peak of the process. Physical limits are
+measured in the same run: copying memory, looking for a byte, reading and writing files of the medium.
+`;
+
+/** @param folder the project's bench folder */
+export function writeResults(folder: string, machine: Machine, sections: readonly Section[]): void {
+  const charts = join(folder, 'charts');
+  mkdirSync(charts, { recursive: true });
+  for (const name of readdirSync(charts)) if (name.endsWith('.svg')) rmSync(join(charts, name));
+  for (const { name, title, chart } of sections) {
+    if (chart !== null) writeFileSync(join(charts, `${name}.svg`), chartSvg(title, chart));
+  }
+  writeFileSync(join(folder, 'RESULTS.md'), resultsText(machine, sections));
+}
+
+export function resultsText(machine: Machine, sections: readonly Section[]): string {
+  const about = machineLines(machine).map(([name, value]) => `| ${name} | ${value} |`);
+  return [INTRODUCTION, ['| | |', '|---|---|', ...about, ''].join('\n'), ...sections.map(sectionText)].join('\n');
+}
+
+function sectionText({ name, title, columns, rows, notes, chart }: Section): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [
+    `## ${title}`,
+    '',
+    line(columns),
+    `|---|${'---:|'.repeat(columns.length - 1)}`,
+    ...rows.map(line),
+    '',
+    ...notes.flatMap((note) => [note, '']),
+    ...(chart === null ? [] : [`![${title}](charts/${name}.svg)`, '']),
+  ].join('\n');
+}

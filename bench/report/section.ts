@@ -1,0 +1,25 @@
+// One table of results with its chart, as every part of the benchmark hands it over for the terminal and RESULTS.md.
+
+export interface Section {
+  /** For the chart's file: lower case and hyphens. */
+  readonly name: string;
+  readonly title: string;
+  /** The first column is text, the others are figures. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Sentences below the table, the physical limit first. */
+  readonly notes: readonly string[];
+  readonly chart: Chart | null;
+}
+
+export interface Chart {
+  readonly unit: string;
+  readonly bars: readonly Bar[];
+  /** Drawn as a line across the bars. */
+  readonly limit: Bar | null;
+}
+
+export interface Bar {
+  readonly label: string;
+  readonly value: number;
+}

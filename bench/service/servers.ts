@@ -1,0 +1,136 @@
+// Servers for the HTTP benchmarks: ours with a catalog of its own in a temporary folder, and those it is compared with.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { peer } from '../contenders/peers.ts';
+import { WORKLOADS } from '../workloads/index.ts';
+
+export interface RunningServer {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Path to post an upload to, and the header that lets it in. */
+  readonly path: string;
+  readonly authorization: string;
+  readonly expectedStatus: number;
+  stop(): Promise<void>;
+}
+
+const script = (path: string): string => new URL(path, import.meta.url).pathname;
+const CLI = script('../../src/cli.js');
+const FASTIFY = script('../contenders/fastify-server.js');
+const SINK = script('./sink-server.js');
+
+/** How long outputs are kept: eight uploads of 200 MB a round would fill a memory file system. */
+const RETENTION_MILLISECONDS = 5_000;
+
+/** A busy machine may take long for eight large uploads, and a 202 is no answer to compare. */
+const WAIT_MILLISECONDS = 500_000;
+
+/** Limits that no benchmark reaches. */
+const PLAN = {
+  upload_bytes_max: 4_000_000_000,
+  rows_max: null,
+  output_rows_max: null,
+  runs_in_flight_max: 1_000,
+  runs_per_period: null,
+  period: 'month',
+  rate_limits: Object.fromEntries(
+    ['list_templates', 'create_run', 'get_run', 'get_run_output'].map((name) => [
+      name,
+      { requests: 1e6, window_seconds: 1 },
+    ]),
+  ),
+};
+
+/**
+ * @param base folder for catalog and data; memory where the disk's speed should not count
+ * @param workers threads of the engine; as many as cores unless said
+ */
+export async function startOurs(base: string, workers: number | null = null): Promise<RunningServer> {
+  const folder = mkdtempSync(join(base, 'service-'));
+  const catalog = join(folder, 'catalog');
+  const printed = execFileSync(process.execPath, [CLI, 'init', catalog], { encoding: 'utf8', stdio: 'pipe' });
+  const key = /trs_\S+/.exec(printed)![0];
+  writeFileSync(join(catalog, 'plans.json'), JSON.stringify({ demo: PLAN, starter: PLAN }));
+  const templates = join(catalog, 'templates', 'demo');
+  mkdirSync(templates, { recursive: true });
+  for (const { name, template } of WORKLOADS) {
+    writeFileSync(join(templates, `${name.toLowerCase()}.json`), JSON.stringify(template));
+  }
+  const flags = [
+    ...['--catalog', catalog, '--data', join(folder, 'data'), '--port', '0', '--log-level', 'warn'],
+    ...['--retention-ms', String(RETENTION_MILLISECONDS), '--wait-ms', String(WAIT_MILLISECONDS)],
+    ...(workers === null ? [] : ['--workers', String(workers)]),
+  ];
+  const { child, port } = await start(CLI, ['serve', ...flags]);
+  return {
+    name: 'template-run',
+    port,
+    pid: child.pid!,
+    path: '/api/v1/templates/w1/runs',
+    authorization: `Bearer ${key}`,
+    expectedStatus: 201,
+    async stop() {
+      await end(child);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One Fastify as two or three servers: the paths are its ways to do the same job. */
+export async function startFastify(
+  base: string,
+  ways: readonly (readonly [name: string, path: string])[],
+): Promise<readonly RunningServer[]> {
+  if (peer('fastify') === null) {
+    console.log('Fastify: skipped, not installed (npm run bench:setup)');
+    return [];
+  }
+  const folder = mkdtempSync(join(base, 'fastify-'));
+  const { child, port } = await start(FASTIFY, [folder]);
+  const stop = async (): Promise<void> => {
+    await end(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const shared = { port, pid: child.pid!, authorization: 'none', expectedStatus: 200, stop };
+  return ways.map(([name, path]) => ({ ...shared, name, path }));
+}
+
+export async function startSink(): Promise<RunningServer> {
+  const { child, port } = await start(SINK, []);
+  const stop = (): Promise<void> => end(child);
+  return { name: 'sockets alone', port, pid: child.pid!, path: '/', authorization: 'none', expectedStatus: 201, stop };
+}
+
+/** The most memory that a server ever held since the last `forgetPeak`, in bytes. */
+export function peakBytes({ pid }: RunningServer): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+export function residentBytes({ pid }: RunningServer): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+export function forgetPeak({ pid }: RunningServer): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+async function start(path: string, args: readonly string[]): Promise<{ child: ChildProcess; port: number }> {
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const { event, port } = JSON.parse(line) as { event?: string; port?: number };
+    if (event !== 'listening') continue;
+    child.stdout!.resume();
+    return { child, port: port! };
+  }
+  throw new Error('a server ended before it listened');
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await gone;
+}

@@ -1,0 +1,21 @@
+// A client in a process of its own that uploads one file again and again: `upload-process JSON` with an UploadJob. Prints
+// its LoadResult, or fails where an answer is not the expected one.
+import { readFileSync } from 'node:fs';
+import { soundLoad, uploadRequest } from './load.ts';
+
+export interface UploadJob {
+  readonly port: number;
+  readonly path: string;
+  readonly authorization: string;
+  readonly expectedStatus: number;
+  readonly file: string;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+const { port, path, authorization, expectedStatus, file, connections, seconds } = JSON.parse(
+  process.argv[2]!,
+) as UploadJob;
+const request = uploadRequest(path, readFileSync(file), authorization);
+const result = await soundLoad('an upload', { port, connections, seconds, request, expectedStatus });
+process.stdout.write(`${JSON.stringify(result)}\n`);

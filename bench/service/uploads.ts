@@ -1,0 +1,101 @@
+// The rate of large uploads with W1, one and eight at once, from the first byte sent to the answer with the finished
+// Run, against Fastify with csv-parse and with DuckDB.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeOrders } from '../inputs/orders.ts';
+import { type Figure, figureOf } from '../measure.ts';
+import type { Section } from '../report/section.ts';
+import { soundLoad, uploadRequest } from './load.ts';
+import { forgetPeak, peakBytes, type RunningServer, startFastify, startOurs, startSink } from './servers.ts';
+import type { ServiceSettings } from './service-settings.ts';
+
+const AT_ONCE = 8;
+
+/** A server that takes longer than this for the uploads of a round is measured once. */
+const SLOW_MILLISECONDS = 10_000;
+
+interface Race {
+  readonly server: RunningServer;
+  readonly rates: number[];
+  peakBytes: number;
+  slow: boolean;
+}
+
+export async function benchUploads(settings: ServiceSettings): Promise<readonly Section[]> {
+  const { folder, bytes } = settings;
+  const path = join(folder, 'orders.csv');
+  makeOrders(path, bytes);
+  const file = readFileSync(path);
+  const ways = [
+    ['Fastify and DuckDB', '/upload-file/duckdb'],
+    ['Fastify and csv-parse', '/upload-file/csv-parse'],
+  ] as const;
+  const servers = [await startOurs(folder), ...(await startFastify(folder, ways)), await startSink()];
+  try {
+    const sections: Section[] = [];
+    for (const connections of [1, AT_ONCE]) {
+      const races = await measure(settings, servers, file, connections);
+      sections.push(section(races, connections, statSync(path).size));
+    }
+    return sections;
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+}
+
+async function measure(
+  { rounds, progress }: ServiceSettings,
+  servers: readonly RunningServer[],
+  file: Buffer,
+  connections: number,
+): Promise<readonly Race[]> {
+  const races = servers.map((server): Race => ({ server, rates: [], peakBytes: 0, slow: false }));
+  // The first round warms all up, but for the slow ones.
+  for (let round = -1; round < rounds; round++) {
+    for (const race of races) {
+      if (race.slow && race.rates.length > 0) continue;
+      const { name, port, path, authorization, expectedStatus } = race.server;
+      progress.show(`uploads, ${connections} at once: round ${round + 1} of ${rounds}, ${name}`);
+      const request = uploadRequest(path, file, authorization);
+      forgetPeak(race.server);
+      const { seconds } = await soundLoad(name, { port, connections, seconds: 0, request, expectedStatus });
+      race.slow = seconds * 1000 > SLOW_MILLISECONDS;
+      if (round < 0 && !race.slow) continue;
+      race.rates.push((file.length * connections) / 1e6 / seconds);
+      race.peakBytes = Math.max(race.peakBytes, peakBytes(race.server));
+    }
+  }
+  return races;
+}
+
+function section(races: readonly Race[], connections: number, bytes: number): Section {
+  const figures = races.map(({ rates }) => figureOf(rates));
+  const own = figures[0]!.median;
+  const floor = figures.at(-1)!.median;
+  const size = `${Math.round(bytes / 1e6)} MB`;
+  return {
+    name: connections === 1 ? 'upload' : 'uploads-at-once',
+    title: `Upload of ${size} with W1 to the finished Run, ${connections === 1 ? 'alone' : `${connections} at once`}`,
+    columns: ['', 'MB/s', 'min..max', 'ours / it', 'peak MB', 'rounds'],
+    rows: races.map((race, index) => row(race, figures[index]!, own)),
+    notes: [
+      `Physical limit: ${floor.toFixed(0)} MB/s through the same sockets into a server that only reads and answers.`,
+    ],
+    chart: {
+      unit: 'MB/s',
+      bars: races.slice(0, -1).map(({ server }, index) => ({ label: server.name, value: figures[index]!.median })),
+      limit: { label: 'sockets alone', value: floor },
+    },
+  };
+}
+
+function row({ server, rates, peakBytes }: Race, { median, low, high }: Figure, own: number): string[] {
+  return [
+    server.name,
+    median.toFixed(0),
+    `${low.toFixed(0)}..${high.toFixed(0)}`,
+    (own / median).toFixed(2),
+    (peakBytes / 1e6).toFixed(0),
+    String(rates.length),
+  ];
+}

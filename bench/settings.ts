@@ -1,0 +1,80 @@
+// The options of `npm run bench`, checked before anything starts.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { WORKLOADS } from './workloads/index.ts';
+import type { Workload } from './workloads/workload.ts';
+
+export const PARTS = ['engine', 'uploads', 'small-runs', 'latency', 'growth', 'workers'] as const;
+export type Part = (typeof PARTS)[number];
+
+export interface Settings {
+  readonly parts: ReadonlySet<Part>;
+  readonly workloads: readonly Workload[];
+  readonly bytes: number;
+  readonly rounds: number;
+  /** Of each load of small requests. */
+  readonly loadSeconds: number;
+  /** Made by the run and removed at its end. */
+  readonly folder: string;
+  /** Whether bench/RESULTS.md and the charts are written. */
+  readonly write: boolean;
+}
+
+const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3 };
+const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1 };
+
+export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR]
+  --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
+  --quick   20 MB and one round: to see that everything runs; its figures mean little
+  --write   a full run also writes bench/RESULTS.md and bench/charts
+  --folder  where inputs and outputs lie; memory unless said`;
+
+/** Throws an Error with what is wrong. */
+export function readSettings(args: readonly string[]): Settings {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      bytes: { type: 'string' },
+      rounds: { type: 'string' },
+      folder: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm' : 'bench/data' },
+    },
+  });
+  const defaults = values.quick ? QUICK : FULL;
+  const bytes = positive('bytes', values.bytes) ?? defaults.bytes;
+  const rounds = positive('rounds', values.rounds) ?? defaults.rounds;
+  const isFull = values.only === undefined && bytes >= FULL.bytes && rounds >= FULL.rounds;
+  if (values.write && !isFull) throw new Error('--write is for a full run: leave out --only, --quick and the like.');
+  return {
+    ...chosen(values.only),
+    bytes,
+    rounds,
+    loadSeconds: defaults.loadSeconds,
+    folder: join(values.folder, `template-run-bench-${process.pid}`),
+    write: values.write,
+  };
+}
+
+function chosen(only: string | undefined): Pick<Settings, 'parts' | 'workloads'> {
+  if (only === undefined) return { parts: new Set(PARTS), workloads: WORKLOADS };
+  const names = only.split(',');
+  const workloads = WORKLOADS.filter(({ name }) => names.some((wanted) => wanted.toUpperCase() === name.toUpperCase()));
+  const parts = new Set(PARTS.filter((part) => names.includes(part)));
+  const unknown = names.filter(
+    (wanted) =>
+      !PARTS.includes(wanted as Part) && !workloads.some(({ name }) => name.toUpperCase() === wanted.toUpperCase()),
+  );
+  if (unknown.length > 0) throw new Error(`--only does not know ${unknown.join(', ')}.`);
+  if (workloads.length > 0) parts.add('engine');
+  return { parts, workloads: workloads.length > 0 ? workloads : WORKLOADS };
+}
+
+function positive(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name} is a whole number from 1.`);
+  return number;
+}
