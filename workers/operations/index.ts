@@ -43,6 +43,7 @@ import { text } from './text.ts';
 import { top } from './top.ts';
 import { unpivot } from './unpivot.ts';
 import { validate } from './validate.ts';
+import { window } from './window.ts';
 
 /** In the order of the reference (templates.md, "Operations"). */
 const definitions: readonly OperationDefinition[] = [
@@ -80,6 +81,7 @@ const definitions: readonly OperationDefinition[] = [
   explode,
   unpivot,
   aggregate,
+  window,
   join,
   validate,
   checkTotals,

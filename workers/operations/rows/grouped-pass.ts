@@ -1,18 +1,14 @@
 // Brings the rows of each group together, lets them be worked on in the order of the source or against it, and puts them
 // back where they were. In bounded memory: it sorts them twice.
-import { type Batch, type ColumnData, VIEW_BYTES } from '../../batch.ts';
+import type { Batch } from '../../batch.ts';
 import type { ColumnType } from '../../schema.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { OperatorContext } from '../operation.ts';
+import { byPlace, PLACE_BYTES, placeColumn, viewsOf } from './row-places.ts';
 import { RowSorter } from './row-sorter.ts';
-
-/** A row's place among all: a whole number, big-endian, so that bytes have the order of places. */
-const PLACE_BYTES = 8;
 
 /** What the place adds to a key: its length (kernel/assembly/hash.ts) and itself. */
 const PLACE_IN_KEY_BYTES = 4 + PLACE_BYTES;
-
-const TWO_32 = 2 ** 32;
 
 export interface PassPlan {
   /** Types of the columns of the batches that are added. */
@@ -53,27 +49,16 @@ export class GroupedPass {
     const { arena } = batch;
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
     const mark = arena.next;
-    const views = arena.take(batch.rows * VIEW_BYTES);
-    const places = arena.take(batch.live * PLACE_BYTES);
-    const { u32 } = arena.heap;
-    for (let position = 0; position < batch.live; position++) {
-      const at = places + position * PLACE_BYTES;
-      const view = (views >>> 2) + batch.physicalRow(position) * 2;
-      writePlace(arena.heap.u8, at, this.#taken++, this.#plan.reversed);
-      u32[view] = at;
-      u32[view + 1] = PLACE_BYTES;
-    }
-    this.#sorter.add(batch.withColumns([...batch.columns, { kind: 'views', at: views }]));
+    const places = placeColumn(arena, batch, this.#taken, this.#plan.reversed);
+    this.#taken += batch.live;
+    this.#sorter.add(batch.withColumns([...batch.columns, places]));
     arena.release(mark);
   }
 
   /** Hands the rows on in the order in which they came. A batch is valid until `next` returns. */
   *finish(work: GroupWork, next: (batch: Batch) => void): Iterable<void> {
     const { makes } = this.#plan;
-    const back = new RowSorter(this.#context, [...makes, 'text'], {
-      prepare: () => undefined,
-      make: (batch) => this.#placeKeys(batch, makes.length),
-    });
+    const back = new RowSorter(this.#context, [...makes, 'text'], byPlace(makes.length, this.#plan.reversed));
     for (const _ of this.#sorter.finish((batch) => {
       const starts = this.#starts(batch);
       const place = batch.columns.at(-1)!;
@@ -99,44 +84,4 @@ export class GroupedPass {
     this.#lastKey = last === null ? null : last.slice();
     return starts;
   }
-
-  /** Views of the places in rising order, 0 when the arena is full. */
-  #placeKeys(batch: Batch, index: number): number {
-    const places = viewsOf(batch.columns[index]!);
-    if (!this.#plan.reversed) return places;
-    const { arena } = batch;
-    const views = arena.tryTake(batch.rows * VIEW_BYTES);
-    const turned = arena.tryTake(batch.live * PLACE_BYTES);
-    if (views === 0 || turned === 0) return 0;
-    const { u8, u32 } = arena.heap;
-    for (let position = 0; position < batch.live; position++) {
-      const view = batch.physicalRow(position) * 2;
-      const at = turned + position * PLACE_BYTES;
-      const from = u32[(places >>> 2) + view]!;
-      for (let byte = 0; byte < PLACE_BYTES; byte++) u8[at + byte] = ~u8[from + byte]!;
-      u32[(views >>> 2) + view] = at;
-      u32[(views >>> 2) + view + 1] = PLACE_BYTES;
-    }
-    return views;
-  }
-}
-
-/** Inverted, places have the opposite order. */
-function writePlace(u8: Uint8Array, at: number, place: number, inverted: boolean): void {
-  const high = Math.floor(place / TWO_32);
-  const low = place % TWO_32;
-  writeWord(u8, at, inverted ? ~high : high);
-  writeWord(u8, at + 4, inverted ? ~low : low);
-}
-
-function writeWord(u8: Uint8Array, at: number, word: number): void {
-  u8[at] = word >>> 24;
-  u8[at + 1] = word >>> 16;
-  u8[at + 2] = word >>> 8;
-  u8[at + 3] = word;
-}
-
-function viewsOf(column: ColumnData): number {
-  if (column.kind !== 'views') throw new Error('keys and places are views');
-  return column.at;
 }
