@@ -73,7 +73,7 @@ export type DecodeEntries = (
   count: number,
   orders: number,
   sources: number,
-) => void;
+) => number;
 
 export type SortKeys = (
   terms: number,

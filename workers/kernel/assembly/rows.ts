@@ -1,9 +1,19 @@
-// Rows as records of bytes, for files that hold what does not fit into memory. A record: u32 its bytes, u32 0,
-// f64 order, f64 source row, then each column: text u32 length + 1 (0 = null) and the bytes; typed u8 meta and 8 bytes.
-// Columns are described by 3 u32 each: 0 views or 1 typed, address, address of meta.
+// Rows as records of bytes, for state that is kept and files that hold what does not fit into memory. A record: u32 its
+// bytes, order and source row as whole numbers of 48 bits, then each column: text length + 1 (0 = null; 7 bits a byte, the
+// lowest first, the highest bit set where more follow) and the bytes; typed u8 meta and 8 bytes. Columns are described by 3 u32 each: 0 views or 1 typed, address, address of meta.
 import { copy } from './cell';
 
-const HEAD: usize = 24;
+/** Bytes before a record's first cell. */
+export const HEAD: usize = 16;
+
+/** A length takes so many bytes at most. */
+const LENGTH_BYTES: usize = 5;
+
+/** Orders and source rows are below 2 to the 48. */
+const WHOLE_LIMIT: f64 = 281474976710656;
+
+/** How many records ahead memory is read, so that the misses of several overlap. */
+const AHEAD: u32 = 8;
 
 /**
  * Writes the rows of positions `from` to `count` as long as they fit; the position reached goes to `reached`.
@@ -17,9 +27,8 @@ export function encodeRows(columns: usize, columnCount: u32, rows: usize, from: 
     const o = encodeCells(columns, end, row, next + HEAD, limit);
     if (o == 0) break;
     store<u32>(next, <u32>(o - next));
-    store<u32>(next, 0, 4);
-    store<f64>(next, load<f64>(orders + ((<usize>i) << 3)), 8);
-    store<f64>(next, sources == 0 ? sourceFirst + <f64>row : load<f64>(sources + (row << 3)), 16);
+    putWhole(next + 4, load<f64>(orders + ((<usize>i) << 3)));
+    putWhole(next + 10, sources == 0 ? sourceFirst + <f64>row : load<f64>(sources + (row << 3)));
     next = o;
   }
   store<u32>(reached, i);
@@ -41,11 +50,50 @@ function encodeCells(columns: usize, end: usize, row: usize, o: usize, limit: us
       continue;
     }
     const s = <usize>load<u32>(at + (row << 3)), length = <usize>load<u32>(at + (row << 3), 4);
-    if (o + 4 + length > limit) return 0;
-    store<u32>(o, s == 0 ? 0 : <u32>length + 1);
-    o = s == 0 ? o + 4 : copy(o + 4, s, s + length);
+    if (o + LENGTH_BYTES + length > limit) return 0;
+    if (s == 0) {
+      store<u8>(o++, 0);
+      continue;
+    }
+    let left = <u32>length + 1;
+    for (; left >= 128; left >>= 7) store<u8>(o++, <u8>(left | 128));
+    store<u8>(o++, <u8>left);
+    o = copy(o, s, s + length);
   }
   return o;
+}
+
+// @ts-ignore: decorator
+@inline
+function putWhole(o: usize, value: f64): void {
+  // Orders that nobody asked for are whatever was in memory.
+  const whole: i64 = value >= 0 && value < WHOLE_LIMIT ? <i64>value : 0;
+  store<u32>(o, <u32>whole);
+  store<u16>(o, <u16>(whole >> 32), 4);
+}
+
+// @ts-ignore: decorator
+@inline
+function wholeAt(p: usize): f64 {
+  return <f64>(<u64>load<u32>(p) | ((<u64>load<u16>(p, 4)) << 32));
+}
+
+/** The length + 1 at p, low half, and how many bytes tell it, high half. */
+// @ts-ignore: decorator
+@inline
+export function lengthAt(p: usize): u64 {
+  const first = <u64>load<u8>(p);
+  return first < 128 ? first | ((<u64>1) << 32) : longLengthAt(p);
+}
+
+function longLengthAt(p: usize): u64 {
+  let length: u64 = 0, bytes: u64 = 0;
+  let byte: u64 = 128;
+  for (; byte >= 128; bytes++) {
+    byte = <u64>load<u8>(p + <usize>bytes);
+    length |= (byte & 127) << (7 * bytes);
+  }
+  return length | (bytes << 32);
 }
 
 /**
@@ -66,20 +114,26 @@ export function decodeRows(columns: usize, columnCount: u32, from: usize, end: u
   return n;
 }
 
-/** As decodeRows, for the records of `count` sort entries (assembly/sort.ts). */
-export function decodeEntries(columns: usize, columnCount: u32, entries: usize, count: u32, orders: usize, sources: usize): void {
+/** As decodeRows, for the records of `count` sort entries (assembly/sort.ts). The result means nothing. */
+export function decodeEntries(columns: usize, columnCount: u32, entries: usize, count: u32, orders: usize, sources: usize): u32 {
   const columnsEnd = columns + <usize>columnCount * 12;
+  let sink: u32 = 0;
   for (let n: u32 = 0; n < count; n++) {
+    if (n + AHEAD < count) {
+      const ahead = <usize>load<u32>(entries + ((<usize>(n + AHEAD)) << 4), 8);
+      sink ^= load<u32>(ahead) ^ <u32>load<u8>(ahead, 64) ^ <u32>load<u8>(ahead, 128) ^ <u32>load<u8>(ahead, 192);
+    }
     decodeRecord(columns, columnsEnd, <usize>load<u32>(entries + ((<usize>n) << 4), 8), n, orders, sources);
   }
+  return sink;
 }
 
 // @ts-ignore: decorator
 @inline
 function decodeRecord(columns: usize, columnsEnd: usize, record: usize, n: u32, orders: usize, sources: usize): void {
   const row = (<usize>n) << 3;
-  store<f64>(orders + row, load<f64>(record, 8));
-  store<f64>(sources + row, load<f64>(record, 16));
+  store<f64>(orders + row, wholeAt(record + 4));
+  store<f64>(sources + row, wholeAt(record + 10));
   let p = record + HEAD;
   for (let c = columns; c < columnsEnd; c += 12) {
     const at = <usize>load<u32>(c, 4);
@@ -89,8 +143,9 @@ function decodeRecord(columns: usize, columnsEnd: usize, record: usize, n: u32, 
       p += 9;
       continue;
     }
-    const length = load<u32>(p);
-    p += 4;
+    const told = lengthAt(p);
+    const length = <u32>told;
+    p += <usize>(told >> 32);
     if (length == 0) {
       store<u64>(at + row, 0);
       continue;

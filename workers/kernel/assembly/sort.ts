@@ -1,8 +1,7 @@
 // Sorts records (assembly/rows.ts) by the bytes of their first column, the key; equal keys keep their order. An entry is 16
 // bytes: u64 the key's first 8 bytes as a number, u32 address of the record, u32 unused.
 import { copy } from './cell';
-
-const HEAD: usize = 24;
+import { HEAD, lengthAt } from './rows';
 
 /** Digits of the radix sort: 11 bits each, six passes over 8 bytes; passes in which all digits are equal are left out. */
 const DIGIT_BITS: u64 = 11;
@@ -24,11 +23,18 @@ export function listRecords(from: usize, end: usize, entries: usize): u32 {
 // @ts-ignore: decorator
 @inline
 function keyWord(record: usize, offset: usize): u64 {
-  const length = <usize>load<u32>(record, HEAD) - 1;
+  const told = lengthAt(record + HEAD);
+  const length = <usize>(<u32>told) - 1;
   if (length <= offset) return 0;
-  const word = bswap<u64>(load<u64>(record + HEAD + 4 + offset));
+  const word = bswap<u64>(load<u64>(record + HEAD + <usize>(told >> 32) + offset));
   const has = length - offset;
   return has >= 8 ? word : word & ~((<u64>0xffffffffffffffff) >> ((<u64>has) << 3));
+}
+
+// @ts-ignore: decorator
+@inline
+function keyLength(record: usize): usize {
+  return <usize>(<u32>lengthAt(record + HEAD)) - 1;
 }
 
 /** Sorts `count` entries with a spare array of the same size; gives the address of the sorted one. `counts`: 8 KiB. */
@@ -112,12 +118,12 @@ function loadWords(entries: usize, count: u32, offset: usize): bool {
   for (let i: usize = 0; i < <usize>count; i++) {
     const entry = entries + (i << 4), record = <usize>load<u32>(entry, 8);
     store<u64>(entry, keyWord(record, offset));
-    if (<usize>load<u32>(record, HEAD) - 1 > offset) isOver = false;
+    if (keyLength(record) > offset) isOver = false;
   }
   if (!isOver) return false;
   for (let i: usize = 0; i < <usize>count; i++) {
     const entry = entries + (i << 4);
-    store<u64>(entry, <u64>load<u32>(<usize>load<u32>(entry, 8), HEAD));
+    store<u64>(entry, <u64>keyLength(<usize>load<u32>(entry, 8)));
   }
   return true;
 }
@@ -194,7 +200,7 @@ function mergeHalves(from: usize, to: usize, start: u32, width: u32, count: u32,
 
 /** Compares the keys of two records from byte `offset` on. */
 function compareRest(a: usize, b: usize, offset: usize): i32 {
-  const aLength = <usize>load<u32>(a, HEAD) - 1, bLength = <usize>load<u32>(b, HEAD) - 1;
+  const aLength = keyLength(a), bLength = keyLength(b);
   const most = aLength < bLength ? aLength : bLength;
   for (; offset < most; offset += 8) {
     const x = keyWord(a, offset), y = keyWord(b, offset);

@@ -7,13 +7,19 @@ import { SpillFile } from '../../spill/spill-file.ts';
 import type { OperatorContext } from '../operation.ts';
 import { inSlices } from '../slices.ts';
 
-/** Records lie in blocks: the first is small for small files, later ones cost few requests of the budget. */
+/**
+ * Records lie in blocks: the first is small for small files, later ones are a part of what is there already, since each growth
+ * of the memory costs milliseconds; one that is refused is tried smaller down to the least.
+ */
 const BLOCK_BYTES_FIRST = 262_144;
-const BLOCK_BYTES_MOST = 4 * 1024 * 1024;
+const BLOCK_BYTES_MOST = 64 * 1024 * 1024;
+const BLOCK_PART = 4;
+const BLOCK_BYTES_LEAST = 1024 * 1024;
 
 /** Entries at the start: two batches of rows. */
 const ENTRIES_FIRST = 8192;
 const ENTRY_BYTES = 16;
+const ENTRIES_GROWTH = 1.5;
 
 /** Counters of the radix sort. */
 const COUNTS_BYTES = 8192;
@@ -114,10 +120,12 @@ export class RowSorter {
   #makeRoomForEntries(rows: number): boolean {
     if (this.#count + rows <= this.#entriesMax) return true;
     const { heap } = this.#context.arena;
-    const entriesMax = Math.max(this.#entriesMax * 2, rows * 2);
+    const entriesMax = Math.max(Math.floor(this.#entriesMax * ENTRIES_GROWTH), rows * 2);
     const at = heap.tryAllocate(entriesMax * ENTRY_BYTES * 2, rows > this.#entriesMax);
     if (at === 0) return false;
     heap.u8.copyWithin(at, this.#entries, this.#entries + this.#count * ENTRY_BYTES);
+    // What was outgrown holds records.
+    this.#blocks.push({ at: this.#entries, bytes: this.#entriesMax * ENTRY_BYTES * 2 });
     this.#entries = at;
     this.#entriesMax = entriesMax;
     return true;
@@ -125,22 +133,36 @@ export class RowSorter {
 
   /** Goes on to a block that has room; when the budget refuses one, all rows go to a file and the blocks are free. */
   #nextBlock(): void {
-    const { heap } = this.#context.arena;
     const last = this.#blocks[this.#block]!;
     const isEmpty = this.#next === last.at;
     if (!isEmpty && this.#block + 1 < this.#blocks.length) {
       this.#block++;
     } else {
-      const bytes = isEmpty ? last.bytes * 2 : Math.min(BLOCK_BYTES_MOST, last.bytes * 2);
-      const at = heap.tryAllocate(bytes, isEmpty);
-      if (at === 0) {
+      const block = isEmpty ? this.#largerBlock(last.bytes * 2) : this.#anotherBlock();
+      if (block === null) {
         this.#spill();
         return;
       }
-      if (isEmpty) this.#blocks[this.#block] = { at, bytes };
-      else this.#block = this.#blocks.push({ at, bytes }) - 1;
+      if (isEmpty) this.#blocks[this.#block] = block;
+      else this.#block = this.#blocks.push(block) - 1;
     }
     this.#next = this.#blocks[this.#block]!.at;
+  }
+
+  /** For a record that is larger than an empty block. */
+  #largerBlock(bytes: number): Block {
+    return { at: this.#context.arena.heap.allocate(bytes), bytes };
+  }
+
+  #anotherBlock(): Block | null {
+    const { heap } = this.#context.arena;
+    const held = this.#blocks.reduce((sum, { bytes }) => sum + bytes, 0);
+    const most = Math.min(BLOCK_BYTES_MOST, Math.max(BLOCK_BYTES_LEAST, Math.floor(held / BLOCK_PART)));
+    for (let bytes = most; bytes >= BLOCK_BYTES_LEAST; bytes = Math.floor(bytes / 2)) {
+      const at = heap.tryAllocate(bytes);
+      if (at !== 0) return { at, bytes };
+    }
+    return null;
   }
 
   /** Writes all rows, sorted, to a new file. */
