@@ -1,6 +1,7 @@
 // The table of the operations that this version has, by the name that a Template uses. A new operation is its file and
 // one line here.
 import { aggregate } from './aggregate.ts';
+import { appendRows } from './append-rows.ts';
 import { blankDown } from './blank-down.ts';
 import { blankIf } from './blank-if.ts';
 import { cast } from './cast.ts';
@@ -33,6 +34,7 @@ import { rename } from './rename.ts';
 import { reorder } from './reorder.ts';
 import { replace } from './replace.ts';
 import { round } from './round.ts';
+import { sample } from './sample.ts';
 import { select } from './select.ts';
 import { set } from './set.ts';
 import { slice } from './slice.ts';
@@ -78,10 +80,12 @@ const definitions: readonly OperationDefinition[] = [
   dedupe,
   sort,
   top,
+  sample,
   explode,
   unpivot,
   aggregate,
   window,
+  appendRows,
   join,
   validate,
   checkTotals,

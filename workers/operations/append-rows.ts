@@ -1,0 +1,203 @@
+// The operation `append_rows`: rows of the Template or of a reference table behind those of the file.
+import { type Static, Type } from 'typebox';
+import { Batch, type ColumnData } from '../batch.ts';
+import { Failed } from '../failure.ts';
+import type { Column } from '../schema.ts';
+import { RowCodec } from '../spill/row-codec.ts';
+import { BATCH_ROOM, RowReader } from '../spill/row-reader.ts';
+import type { Scope } from '../template/scope.ts';
+import { exactlyOne } from './base-parameters.ts';
+import { ColumnBuilder } from './cells/column-builder.ts';
+import { type Constant, constantValue } from './cells/constant-value.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { tableColumns, tableName } from './tables/planned-table.ts';
+
+/** Rows that a Template may hold: more belong into a table. */
+const ROWS_MAX = 1000;
+
+/** Rows of a batch that is handed on. */
+const BATCH_ROWS = 512;
+
+const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+
+const parameters = Type.Object(
+  {
+    rows: Type.Optional(
+      Type.Array(Type.Record(Type.String({ minLength: 1 }), constant), {
+        minItems: 1,
+        maxItems: ROWS_MAX,
+        description: 'Rows as `{column: value}`; columns that a row does not name are null in it.',
+      }),
+    ),
+    table: Type.Optional(tableName),
+  },
+  exactlyOne(['rows'], ['table']),
+);
+
+/** Cells by the id of their column. */
+type PlannedRow = ReadonlyMap<number, unknown>;
+
+type Plan = { readonly rows: readonly PlannedRow[] } | { readonly table: string };
+
+export const appendRows = defineOperation({
+  name: 'append_rows',
+  summary:
+    'Puts rows behind the last one. A table gives its columns by their names, which must all exist at this step; texts are ' +
+    "read as values of the column's type.",
+  parameters,
+  cells: false,
+  memory: 'O',
+  examples: [
+    {
+      title: 'A closing line',
+      operation: { op: 'append_rows', rows: [{ kind: 'end', amount: '0.00' }, { kind: 'check' }] },
+      input: { columns: ['kind', 'amount'], types: ['text', 'decimal'], rows: [['line', '2.50']] },
+      output: {
+        columns: ['kind', 'amount'],
+        rows: [
+          ['line', '2.50'],
+          ['end', '0.00'],
+          ['check', null],
+        ],
+      },
+    },
+    {
+      title: 'The rows of a table',
+      operation: { op: 'append_rows', table: 'fixed' },
+      tables: { fixed: 'amount,kind\n5,rent\n,none' },
+      input: { columns: ['kind', 'n', 'amount'], types: ['text', 'text', 'decimal'], rows: [['line', '1', '2.50']] },
+      output: {
+        columns: ['kind', 'n', 'amount'],
+        rows: [
+          ['line', '1', '2.50'],
+          ['rent', null, '5'],
+          ['none', null, null],
+        ],
+      },
+    },
+  ],
+  effect: plan,
+  start: (planned, context) => new AppendedRows(planned, context),
+});
+
+function plan({ rows, table }: Static<typeof parameters>, scope: Scope): Plan {
+  if (table !== undefined) {
+    const names = new Set(scope.columns.map(({ name }) => name));
+    const strange = (tableColumns(table, scope, '/table') ?? []).find((name) => scope.closed && !names.has(name));
+    if (strange !== undefined) {
+      const message = `The table has the column ${JSON.stringify(strange)}, which does not exist at this step.`;
+      scope.problem('/table', 'UNKNOWN_TABLE_COLUMN', message);
+    }
+    return { table };
+  }
+  return { rows: rows!.map((row, index) => planRow(row, scope, `/rows/${index}`)) };
+}
+
+function planRow(row: Readonly<Record<string, Constant>>, scope: Scope, pointer: string): PlannedRow {
+  const cells = new Map<number, unknown>();
+  for (const [name, given] of Object.entries(row)) {
+    const place = `${pointer}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`;
+    const column = scope.read(name, place);
+    if (column === null) continue;
+    const made = constantValue(given, column.type);
+    if ('problem' in made) scope.problem(place, 'BAD_VALUE', made.problem);
+    else cells.set(column.id, made.value);
+  }
+  return cells;
+}
+
+class AppendedRows implements Operator {
+  readonly #context: OperatorContext;
+  readonly #plan: Plan;
+  /** The last source row seen: those that follow go on from there. */
+  #lastSource = 0;
+
+  constructor(planned: Plan, context: OperatorContext) {
+    this.#context = context;
+    this.#plan = planned;
+  }
+
+  push(batch: Batch): void {
+    for (let position = 0; position < batch.live; position++) {
+      this.#lastSource = Math.max(this.#lastSource, batch.sourceRow(batch.physicalRow(position)));
+    }
+    this.#context.next(batch);
+  }
+
+  *finish(): Iterable<void> {
+    if ('table' in this.#plan) {
+      yield* this.#tableRows(this.#plan.table);
+      return;
+    }
+    const { rows } = this.#plan;
+    for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+      const some = rows.slice(from, from + BATCH_ROWS);
+      this.#handOn(some.length, ({ id }, row) => some[row]!.get(id) ?? null);
+      yield;
+    }
+  }
+
+  *#tableRows(name: string): Iterable<void> {
+    const { arena, kernel, input, tables } = this.#context;
+    const table = tables.get(name);
+    if (table === undefined) throw new Error('a planned table is not there');
+    const places = new Map(input.map((column) => [column.id, table.columns.indexOf(column.name)]));
+    const codec = new RowCodec(arena.heap, kernel, new Array(table.columns.length).fill('text'));
+    const reader = new RowReader(arena, codec, BATCH_ROOM);
+    reader.open(table);
+    let done = 0;
+    while (reader.advance() > 0) {
+      const batch = reader.batch();
+      this.#handOn(batch.live, (column, row) => {
+        const place = places.get(column.id)!;
+        const text = place < 0 ? null : batch.text({ kind: 'views', at: batch.views(place) }, row);
+        const made = constantValue(text, column.type);
+        if ('value' in made) return made.value;
+        const message = `The reference table ${JSON.stringify(name)} has no ${column.type} in row ${done + row + 1}, column ${JSON.stringify(column.name)}.`;
+        throw new Failed('TEMPLATE_CHECK_FAILED', message);
+      });
+      done += batch.live;
+      yield;
+    }
+  }
+
+  /** Hands `count` rows on; `cell` gives their values. */
+  #handOn(count: number, cell: (column: Column, row: number) => unknown): void {
+    const { arena, input, next } = this.#context;
+    const mark = arena.next;
+    const columns = input.map((column) => this.#column(column, count, cell));
+    const selection = arena.take(count * 4);
+    for (let row = 0; row < count; row++) arena.heap.u32[(selection >>> 2) + row] = row;
+    const first = this.#lastSource + 1;
+    this.#lastSource += count;
+    const materialise = (): never => {
+      throw new Error('rows that are appended have no raw columns');
+    };
+    next(
+      new Batch({
+        arena,
+        rows: count,
+        selection,
+        live: count,
+        columns,
+        raw: null,
+        sourceRows: { first },
+        materialise,
+      }),
+    );
+    arena.release(mark);
+  }
+
+  #column(column: Column, count: number, cell: (column: Column, row: number) => unknown): ColumnData {
+    const { arena } = this.#context;
+    const builder = new ColumnBuilder(arena, column.type);
+    for (;;) {
+      const mark = arena.next;
+      let isFull = !builder.begin(count);
+      for (let row = 0; row < count && !isFull; row++) isFull = builder.set(row, cell(column, row)) === 'full';
+      if (!isFull) return builder.column;
+      arena.release(mark);
+      arena.enlarge(arena.capacityBytes * 2);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+// The operation `sample`: some of the rows, chosen by their place and a seed, so that the same come out in every Run.
+import { type Static, Type } from 'typebox';
+import { type Batch, VIEW_BYTES } from '../batch.ts';
+import { exactlyOne } from './base-parameters.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { byPlace, placeColumn } from './rows/row-places.ts';
+import { RowSorter } from './rows/row-sorter.ts';
+
+const parameters = Type.Object(
+  {
+    n: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'So many rows, or all when there are fewer.' }),
+    ),
+    fraction: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Each row with this probability, such as 0.1.' }),
+    ),
+    every: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: '`10`: the 10th row, the 20th and so on.' }),
+    ),
+    seed: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 4_294_967_295, default: 0, description: 'Another seed chooses other rows.' }),
+    ),
+  },
+  exactlyOne(['n'], ['fraction'], ['every']),
+);
+
+export const sample = defineOperation({
+  name: 'sample',
+  summary:
+    'Keeps some of the rows, in their order: a number, a fraction, or every so many. The same ones in every Run.',
+  parameters,
+  cells: false,
+  memory: ({ n }) => (n === undefined ? 'O' : 'B'),
+  examples: [
+    {
+      title: 'Every second row',
+      operation: { op: 'sample', every: 2 },
+      input: { columns: ['n'], rows: [['1'], ['2'], ['3'], ['4'], ['5']] },
+      output: { columns: ['n'], rows: [['2'], ['4']] },
+    },
+    {
+      title: 'More than there are',
+      operation: { op: 'sample', n: 5 },
+      input: { columns: ['n'], rows: [['1'], ['2'], ['3']] },
+      output: { columns: ['n'], rows: [['1'], ['2'], ['3']] },
+    },
+  ],
+  effect: (given) => given,
+  start(given: Static<typeof parameters>, context) {
+    const { n, fraction, every, seed = 0 } = given;
+    if (n !== undefined) return new FixedSample(context, n, seed);
+    const chooses = every === undefined ? byFraction(fraction!, seed) : (place: number) => (place + 1) % every === 0;
+    return chosenRows(context, chooses);
+  },
+});
+
+function byFraction(fraction: number, seed: number): (place: number) => boolean {
+  return (place) => {
+    const [high, low] = chances(seed, place);
+    return (high * 2 ** 21 + (low >>> 11)) / 2 ** 53 < fraction;
+  };
+}
+
+/** Two words that look like chance (the last steps of MurmurHash3): the same for a seed and a place. */
+function chances(seed: number, place: number): [high: number, low: number] {
+  const low = place >>> 0;
+  const high = Math.floor(place / 2 ** 32);
+  const first = mixed(mixed(seed ^ 0x9e3779b9) ^ low ^ Math.imul(high, 0x85ebca6b));
+  return [first, mixed(first ^ 0x27d4eb2f ^ Math.imul(low, 0x165667b1))];
+}
+
+function mixed(word: number): number {
+  let h = word;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+function chosenRows({ arena, next }: OperatorContext, chooses: (place: number) => boolean): Operator {
+  let taken = 0;
+  return {
+    push(batch) {
+      const mark = arena.next;
+      const selection = arena.take(batch.live * 4);
+      let live = 0;
+      for (let position = 0; position < batch.live; position++) {
+        if (!chooses(taken++)) continue;
+        arena.heap.u32[(selection >>> 2) + live++] = batch.physicalRow(position);
+      }
+      if (live > 0) next(batch.withSelection(selection, live));
+      arena.release(mark);
+    },
+  };
+}
+
+/** Draws a lot for each row; the `n` rows with the lowest lots are put back into their order. */
+class FixedSample implements Operator {
+  readonly #context: OperatorContext;
+  readonly #seed: number;
+  readonly #lots: RowSorter;
+  readonly #chosen: RowSorter;
+  #left: number;
+  #taken = 0;
+
+  constructor(context: OperatorContext, n: number, seed: number) {
+    const types = [...context.input.map(({ type }) => type), 'text' as const];
+    this.#context = context;
+    this.#seed = seed;
+    this.#left = n;
+    this.#lots = new RowSorter(context, [...types, 'text'], byPlace(types.length, false));
+    this.#chosen = new RowSorter(context, types, byPlace(types.length - 1, false));
+  }
+
+  push(batch: Batch): void {
+    const { arena } = this.#context;
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    const mark = arena.next;
+    const places = placeColumn(arena, batch, this.#taken, false);
+    const lots = this.#drawn(batch);
+    this.#taken += batch.live;
+    this.#lots.add(batch.withColumns([...batch.columns, places, { kind: 'views', at: lots }]));
+    arena.release(mark);
+  }
+
+  *finish(): Iterable<void> {
+    const take = (batch: Batch): void => {
+      const some = batch.slice(0, Math.min(batch.live, this.#left));
+      this.#left -= some.live;
+      if (some.live > 0) this.#chosen.add(some.withColumns(some.columns.slice(1, -1)));
+    };
+    yield* this.#lots.finish(take, () => this.#left);
+    yield* this.#chosen.finish((batch) => this.#context.next(batch.withColumns(batch.columns.slice(1, -1))));
+  }
+
+  /** Views of the lots by physical row: 8 bytes each, big-endian. */
+  #drawn(batch: Batch): number {
+    const { arena } = this.#context;
+    const views = arena.take(batch.rows * VIEW_BYTES);
+    const bytes = arena.take(batch.live * 8);
+    const { u8, u32 } = arena.heap;
+    for (let position = 0; position < batch.live; position++) {
+      const at = bytes + position * 8;
+      for (const [index, word] of chances(this.#seed, this.#taken + position).entries()) {
+        for (let byte = 0; byte < 4; byte++) u8[at + index * 4 + byte] = word >>> (24 - byte * 8);
+      }
+      const view = (views >>> 2) + batch.physicalRow(position) * 2;
+      u32[view] = at;
+      u32[view + 1] = 8;
+    }
+    return views;
+  }
+}
