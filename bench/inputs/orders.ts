@@ -3,8 +3,11 @@ import { pick, type Random, two, writeSeededFile } from './seeded-file.ts';
 
 const SEED = 20_261_121;
 
-/** Addresses are drawn from this many in each domain: in a file of 200 MB one row in six repeats one. */
+/** Addresses are drawn from this many in each domain: in a file of 200 MB one in six comes twice. */
 const ADDRESSES = 1_100_000;
+
+/** One order in ten is of one of these: even a small file has customers who come again. */
+const REGULARS = 300;
 
 export const FIRST_NAMES =
   'Ada Björn Chloé Dagmar Émile Fatima Giorgos Håkon Inés Jürgen Kofi Łucja Mei Ngozi Óscar Priya Raúl Şule Thảo Yūto'.split(
@@ -36,7 +39,7 @@ function orderLine(id: number, random: Random): string {
   return [
     id,
     random(20) === 0 ? `  ${name} ` : name,
-    `user${random(ADDRESSES)}@${pick(DOMAINS, random)}`,
+    `user${random(random(10) === 0 ? REGULARS : ADDRESSES)}@${pick(DOMAINS, random)}`,
     pick(COUNTRIES, random),
     pick(STATES, random),
     day,

@@ -1,0 +1,182 @@
+// The benchmark at a size for every day, without its peers: each workload by template-run and by its hand-written
+// JavaScript over csv-parse, whose answers must agree; and the tool's own parts.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import t from 'tap';
+import { type Answer, compareAnswers, readAnswer } from '../../bench/answers.ts';
+import { templateRun } from '../../bench/contenders/template-run.ts';
+import { TextWriter } from '../../bench/contenders/text-writer.ts';
+import { INPUTS } from '../../bench/inputs/index.ts';
+import { measure } from '../../bench/measure.ts';
+import { limitOf } from '../../bench/physical-limits.ts';
+import { chartSvg } from '../../bench/report/chart.ts';
+import { resultsText } from '../../bench/report/results.ts';
+import { readSettings } from '../../bench/settings.ts';
+import { WORKLOADS, workloadNamed } from '../../bench/workloads/index.ts';
+import type { Cells } from '../../bench/workloads/javascript-program.ts';
+import type { Workload } from '../../bench/workloads/workload.ts';
+
+const INPUT_BYTES = 300_000;
+const folder = mkdtempSync(join(tmpdir(), 'template-run-bench-smoke-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+function inputOf(workload: Workload): string {
+  const path = join(folder, `${workload.input}.csv`);
+  INPUTS[workload.input].make(path, INPUT_BYTES);
+  return path;
+}
+
+async function ownAnswer(workload: Workload): Promise<Answer> {
+  const output = join(folder, `own.${workload.ending}`);
+  rmSync(output, { force: true });
+  await templateRun.run({ workload, input: inputOf(workload), output, threads: 1, budgetBytes: null });
+  return readAnswer(output, workload);
+}
+
+function handWrittenAnswer(workload: Workload): Answer {
+  const output = join(folder, `hand-written.${workload.ending}`);
+  const { delimiter } = INPUTS[workload.input];
+  const [header, ...rows] = parse(readFileSync(inputOf(workload)), { delimiter }) as string[][];
+  const work = workload.javascript(header!);
+  const writer = new TextWriter(output, work.columns, workload.ending);
+  const write = (cells: Cells | null): void => {
+    if (cells !== null) writer.row(cells);
+  };
+  for (const cells of rows) write(work.row(cells));
+  for (const cells of work.finish?.() ?? []) write(cells);
+  writer.close();
+  return readAnswer(output, workload);
+}
+
+for (const workload of WORKLOADS) {
+  t.test(`${workload.name}: ${workload.title}`, async (t) => {
+    const own = await ownAnswer(workload);
+    t.ok(own.rows.length > 10, `${own.rows.length} rows`);
+    compareAnswers(workload, 'csv-parse', own, handWrittenAnswer(workload));
+  });
+}
+
+t.test('the statement holds what W8 is to tidy away', async (t) => {
+  const text = readFileSync(inputOf(workloadNamed('W8')), 'utf8');
+  t.match(text, /\n;;;;;;\n/, 'a blank line');
+  t.match(text, /\nSumme;;;;;1\.192,35;\n$/, 'the sum at the foot');
+  t.match(text, /;-?\d+\.\d{3},\d\d;/, 'amounts with groups');
+  const rows = text.split('\n').length;
+  const answer = await ownAnswer(workloadNamed('W8'));
+  t.ok(answer.rows.length < rows * 0.99, 'bookings that were pasted twice are gone');
+  const issues = answer.rows.map((row) => row.at(-1));
+  t.ok(issues.includes('iban:PATTERN_MISMATCH'), 'some IBANs are flagged');
+  t.ok(issues.includes(''), 'and others are not');
+});
+
+t.test('orders hold addresses that come again', async (t) => {
+  const addresses = readFileSync(inputOf(workloadNamed('W4')), 'utf8').match(/user\d+@[a-z.]+/g)!;
+  const answer = await ownAnswer(workloadNamed('W4'));
+  t.equal(answer.rows.length, new Set(addresses).size);
+  t.ok(answer.rows.length < addresses.length - 10);
+});
+
+t.test('a process of its own measures a run within a memory budget', async (t) => {
+  const workload = workloadNamed('W6');
+  const output = join(folder, 'measured.csv');
+  const job = { system: 'template-run', threads: 1, workload: 'W6', input: inputOf(workload), output } as const;
+  const found = measure({ ...job, budgetBytes: 64 * 1024 * 1024 });
+  t.ok(found.milliseconds > 0);
+  t.ok(found.peakBytes > 20e6, 'at least what Node itself takes');
+  t.equal(found.outputBytes, readFileSync(output).length);
+  compareAnswers(workload, 'csv-parse', await ownAnswer(workload), readAnswer(output, workload));
+  t.throws(() => measure({ ...job, input: join(folder, 'none.csv'), budgetBytes: null }), /template-run on W6 ended/);
+});
+
+t.test('other answers are noticed', async (t) => {
+  const workload = workloadNamed('W6');
+  const own: Answer = {
+    columns: ['id', 'amount'],
+    rows: [
+      ['1', '2.50'],
+      ['2', '2.5'],
+      ['3', '1'],
+    ],
+  };
+  const rows = (...rows: string[][]): Answer => ({ columns: own.columns, rows });
+  const differs = (system: 'duckdb' | 'miller', theirs: Answer): boolean => {
+    try {
+      compareAnswers(workload, system, own, theirs);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  t.notOk(differs('miller', rows(['1', '2.5'], ['2', '2.500'], ['3', '1.0'])), 'numbers by value');
+  t.ok(differs('miller', rows(['2', '2.5'], ['1', '2.5'], ['3', '1'])), 'equal rows in another order');
+  t.notOk(differs('duckdb', rows(['2', '2.5'], ['1', '2.5'], ['3', '1'])), 'which DuckDB may');
+  t.ok(differs('duckdb', rows(['3', '1'], ['1', '2.5'], ['2', '2.5'])), 'not sorted');
+  t.ok(differs('duckdb', rows(['1', '2.5'], ['2', '2.5'], ['4', '1'])), 'another row');
+  t.ok(differs('miller', rows(['1', '2.5'], ['2', '2.5'])), 'a row too few');
+  t.ok(differs('miller', { columns: ['id', 'total'], rows: own.rows }), 'another column');
+});
+
+t.test('output is read however it is quoted', async (t) => {
+  const path = join(folder, 'quoted.csv');
+  writeFileSync(path, 'a,"b"\n"x ""y"", z",\n"two\nlines",2\n');
+  t.same(readAnswer(path, workloadNamed('W1')), {
+    columns: ['a', 'b'],
+    rows: [
+      ['x "y", z', ''],
+      ['two\nlines', '2'],
+    ],
+  });
+});
+
+t.test('options', async (t) => {
+  t.same([...readSettings(['--only', 'w3,W1-wide']).parts], ['engine']);
+  t.same(
+    readSettings(['--only', 'w3,W1-wide']).workloads.map(({ name }) => name),
+    ['W1-wide', 'W3'],
+  );
+  t.same([...readSettings(['--only', 'growth']).parts], ['growth']);
+  t.equal(readSettings([]).workloads.length, WORKLOADS.length);
+  t.equal(readSettings(['--quick']).rounds, 1);
+  t.equal(readSettings(['--quick', '--rounds', '3']).rounds, 3);
+  t.equal(readSettings(['--write']).write, true);
+  t.throws(() => readSettings(['--write', '--quick']), /full run/);
+  t.throws(() => readSettings(['--write', '--only', 'W1']), /full run/);
+  t.throws(() => readSettings(['--only', 'W1,W99']), /does not know W99/);
+  t.throws(() => readSettings(['--bytes', '2e3.5']), /whole number/);
+});
+
+t.test('limits, tables and charts', async (t) => {
+  // Reading and looking at 1 MB takes 0.5 and 0.25 ms, writing the half of it 0.5 ms: 1.25 ms for 1 MB.
+  const limits = { memcpy: 8000, read: 2000, scan: 4000, write: 1000 };
+  t.equal(limitOf(workloadNamed('W1'), limits, 100, 50).rate, 800);
+  const chart = {
+    unit: 'MB/s',
+    bars: [
+      { label: 'ours', value: 400 },
+      { label: 'a < b & c', value: 200 },
+    ],
+    limit: { label: 'memcpy', value: 800 },
+  };
+  const svg = chartSvg('W1', chart);
+  const widths = [...svg.matchAll(/<rect x="180"[^>]* width="([\d.]+)"/g)].map((match) => Number(match[1]));
+  t.equal(widths.length, 2);
+  t.equal(widths[0], widths[1]! * 2, 'bars are as long as their values');
+  t.match(svg, 'a &lt; b &amp; c');
+  const machine = {
+    processor: 'P',
+    cores: 2,
+    memoryBytes: 2 ** 34,
+    medium: 'disk',
+    node: 'v20',
+    commit: null,
+    date: '',
+    load: 0,
+  };
+  const text = resultsText(machine, [
+    { name: 'w1', title: 'W1: select', columns: ['', 'MB/s'], rows: [['ours', '400']], notes: ['A note.'], chart },
+  ]);
+  t.match(text, '| Machine | P, 2 cores, 16 GiB |');
+  t.match(text, '## W1: select\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\n![W1: select](charts/w1.svg)');
+});
