@@ -160,3 +160,26 @@ test('long keys with much in common, far more than one level of them', async (t)
   const expected = rows.toSorted((a, b) => Buffer.compare(Buffer.from(a[0]!), Buffer.from(b[0]!)));
   t.ok(JSON.stringify(made.rows) === JSON.stringify(expected));
 });
+
+test('top forgets what cannot come first, and nothing else', async (t) => {
+  const rows = Array.from({ length: 30_000 }, (_, at) => {
+    const key = `${'same beginning '.repeat(at % 3)}${(at * 7919) % 1009}`;
+    return [at % 97 === 0 ? null : key, `${at}`, 'x'.repeat(at % 400)];
+  });
+  const sorted = rows.toSorted((a, b) => {
+    if (a[0] === null || b[0] === null) return Number(a[0] === null) - Number(b[0] === null);
+    return Buffer.compare(Buffer.from(a[0]!), Buffer.from(b[0]!));
+  });
+  const ways: RunOptions[] = [
+    { batchRows: 4096 },
+    { batchRows: 700, arenaBytes: 30_000, sparse: true },
+    { batchRows: 4096, budgetBytes: 6_000_000 },
+    { batchRows: 4096, budgetBytes: 1000 },
+  ];
+  for (const way of ways) {
+    for (const n of [1, 40, 5000]) {
+      const made = runOperation(top, { op: 'top', n, by: 'a' }, { columns: ['a', 'n', 'x'], rows }, way);
+      t.ok(JSON.stringify(made.rows) === JSON.stringify(sorted.slice(0, n)), `${n} ${JSON.stringify(way)}`);
+    }
+  }
+});

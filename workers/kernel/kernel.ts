@@ -63,7 +63,9 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FoldKerne
   decodeRows: DecodeRows;
   decodeEntries: DecodeEntries;
   sortKeys: SortKeys;
+  keepBefore(keys: number, rows: number, count: number, last: number, kept: number): number;
   listRecords(from: number, end: number, entries: number): number;
+  reloadEntries(entries: number, count: number): void;
   sortEntries(entries: number, spare: number, count: number, counts: number): number;
   gatherRecords(entries: number, from: number, count: number, next: number, limit: number, reached: number): number;
 }

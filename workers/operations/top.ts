@@ -56,8 +56,8 @@ export const top = defineOperation({
     return { n, terms: planTerms(by, scope, '/by'), groups };
   },
   start({ n, terms, groups }, context) {
-    const sorter = sorterOf(terms, context);
     const indexes = groups.map((column) => columnIndex(context.input, column));
+    const sorter = sorterOf(terms, context, indexes.length === 0 ? n : undefined);
     const first = indexes.length === 0 ? firstRows(n, context) : firstOfGroups(n, indexes, context);
     return {
       push: (batch) => sorter.add(batch),

@@ -17,7 +17,7 @@ export { readNumbers } from './read-numbers';
 export { replacePattern } from './replace-pattern';
 export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
-export { gatherRecords, listRecords, sortEntries } from './sort';
+export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';
 export { sortKeys } from './sort-keys';
 export { collapseSpaces, keepBlank, trimViews } from './trim';
 export { emitCsv } from './emit-csv';

@@ -112,6 +112,11 @@ function sortTies(entries: usize, spare: usize, count: u32, offset: usize, depth
   }
 }
 
+/** The first 8 bytes of the keys go to their entries again, as after listRecords: sorting leaves later ones there. */
+export function reloadEntries(entries: usize, count: u32): void {
+  loadWords(entries, count, 0);
+}
+
 /** The next 8 bytes of the keys go to their entries; where all keys are over, their lengths do, and it gives true. */
 function loadWords(entries: usize, count: u32, offset: usize): bool {
   let isOver = true;
@@ -220,4 +225,30 @@ export function gatherRecords(entries: usize, from: u32, count: u32, next: usize
   }
   store<u32>(reached, i);
   return next;
+}
+
+/**
+ * The rows of a list whose key (views by physical row) comes before that of the record `last`: they go to `kept`. Gives how
+ * many.
+ */
+export function keepBefore(keys: usize, rows: usize, count: u32, last: usize, kept: usize): u32 {
+  const told = lengthAt(last + HEAD);
+  const start = last + HEAD + <usize>(told >> 32), length = <usize>(<u32>told) - 1;
+  const word = keyWord(last, 0);
+  let n: u32 = 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = load<u32>(rows + (i << 2)), key = keys + ((<usize>row) << 3);
+    const s = <usize>load<u32>(key), has = <usize>load<u32>(key, 4);
+    let own = bswap<u64>(load<u64>(s));
+    if (has < 8) own = has == 0 ? 0 : own & ~((<u64>0xffffffffffffffff) >> ((<u64>has) << 3));
+    if (own > word || (own == word && !isBefore(s, has, start, length))) continue;
+    store<u32>(kept + ((<usize>n) << 2), row);
+    n++;
+  }
+  return n;
+}
+
+function isBefore(a: usize, aLength: usize, b: usize, bLength: usize): bool {
+  const order = memory.compare(a, b, aLength < bLength ? aLength : bLength);
+  return order < 0 || (order == 0 && aLength < bLength);
 }

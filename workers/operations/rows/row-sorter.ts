@@ -47,7 +47,12 @@ export class RowSorter {
   readonly #codec: RowCodec;
   readonly #order: RowOrder;
   readonly #counts: number;
-  readonly #blocks: Block[] = [];
+  readonly #first: number;
+  #blocks: Block[] = [];
+  /** Blocks that are free since the rows that stay were moved together. */
+  #freeBlocks: Block[] = [];
+  /** The record of the last row that stays, 0 while all do. */
+  #last = 0;
   readonly #runs: SpillFile[] = [];
   #block = 0;
   #next: number;
@@ -56,8 +61,17 @@ export class RowSorter {
   #count = 0;
   #taken = 0;
 
-  /** @param types of the columns of the batches that will be added */
-  constructor(context: OperatorContext, types: readonly ColumnType[], order: RowOrder) {
+  /**
+   * @param types of the columns of the batches that will be added
+   * @param first how many rows are wanted, from the start of the order: others may be forgotten
+   */
+  constructor(
+    context: OperatorContext,
+    types: readonly ColumnType[],
+    order: RowOrder,
+    first = Number.POSITIVE_INFINITY,
+  ) {
+    this.#first = first;
     const { heap } = context.arena;
     this.#context = context;
     this.#types = ['text', ...types];
@@ -78,9 +92,12 @@ export class RowSorter {
       const keys = this.#order.make(piece);
       const orders = arena.tryTake(piece.live * 8);
       if (keys === 0 || orders === 0) return false;
-      for (let i = 0; i < piece.live; i++) arena.heap.f64[(orders >>> 3) + i] = this.#taken + i;
+      const wanted = this.#last === 0 ? piece : this.#beforeLast(piece, keys);
+      if (wanted === null) return false;
+      for (let i = 0; i < wanted.live; i++) arena.heap.f64[(orders >>> 3) + i] = this.#taken + i;
       this.#taken += piece.live;
-      this.#store(piece.withColumns([{ kind: 'views', at: keys }, ...piece.columns]), orders);
+      this.#store(wanted.withColumns([{ kind: 'views', at: keys }, ...piece.columns]), orders);
+      if (this.#count >= this.#first * 2 + ENTRIES_FIRST) this.#cut();
       return true;
     });
   }
@@ -101,6 +118,65 @@ export class RowSorter {
       yield;
       if (wanted() === 0) return;
     }
+  }
+
+  /** The rows that come before the last that stays: one that equals it comes behind it. Null when the arena is full. */
+  #beforeLast(piece: Batch, keys: number): Batch | null {
+    const { arena, kernel } = this.#context;
+    const kept = arena.tryTake(piece.live * 4);
+    if (kept === 0) return null;
+    const live = kernel.exports.keepBefore(keys, piece.selection, piece.live, this.#last, kept);
+    return piece.withSelection(kept, live);
+  }
+
+  /** Forgets the rows behind the first that are wanted, and moves those together. */
+  #cut(): void {
+    const { heap } = this.#context.arena;
+    const entries = this.#sort();
+    this.#count = this.#first;
+    const old = this.#blocks;
+    this.#blocks = this.#freeBlocks;
+    if (this.#moveRecords(entries)) this.#freeBlocks = old;
+    else {
+      // There was no room for all: what was moved and what was not stay where they are, and no block has room any more.
+      this.#context.kernel.exports.reloadEntries(entries, this.#count);
+      this.#freeBlocks = [];
+      this.#blocks = [...old, ...this.#blocks];
+      this.#block = this.#blocks.length - 1;
+      const { at, bytes } = this.#blocks[this.#block]!;
+      this.#next = at + bytes;
+    }
+    if (entries !== this.#entries) heap.u8.copyWithin(this.#entries, entries, entries + this.#count * ENTRY_BYTES);
+    this.#last = heap.u32[((this.#entries + (this.#count - 1) * ENTRY_BYTES) >>> 2) + 2]!;
+  }
+
+  /** Copies the records of the entries to the blocks, one behind the other; false when the budget refused a block. */
+  #moveRecords(entries: number): boolean {
+    const { arena, kernel } = this.#context;
+    const mark = arena.next;
+    const reached = arena.take(8);
+    this.#block = -1;
+    for (let from = 0; from < this.#count; ) {
+      this.#block++;
+      if (this.#block === this.#blocks.length) {
+        const block = this.#anotherBlock();
+        if (block === null) break;
+        this.#blocks.push(block);
+      }
+      const { at, bytes } = this.#blocks[this.#block]!;
+      const end = kernel.exports.gatherRecords(entries, from, this.#count, at, at + bytes, reached) >>> 0;
+      kernel.exports.listRecords(at, end, entries + from * ENTRY_BYTES);
+      from = arena.heap.u32[reached >>> 2]!;
+      this.#next = end;
+      if (from === this.#count) {
+        arena.release(mark);
+        return true;
+      }
+      // A record larger than a whole block.
+      if (end === at) break;
+    }
+    arena.release(mark);
+    return false;
   }
 
   #store(batch: Batch, orders: number): void {
@@ -170,12 +246,12 @@ export class RowSorter {
     const { arena, kernel, spill } = this.#context;
     const file = new SpillFile(spill);
     const entries = this.#sort();
+    const count = Math.min(this.#count, this.#first);
     const mark = arena.next;
     const reached = arena.take(8);
     const buffer = arena.take(GATHER_BYTES);
-    for (let from = 0; from < this.#count; ) {
-      const end =
-        kernel.exports.gatherRecords(entries, from, this.#count, buffer, buffer + GATHER_BYTES - 64, reached) >>> 0;
+    for (let from = 0; from < count; ) {
+      const end = kernel.exports.gatherRecords(entries, from, count, buffer, buffer + GATHER_BYTES - 64, reached) >>> 0;
       file.append(arena.heap.u8.subarray(buffer, end));
       from = arena.heap.u32[reached >>> 2]!;
       if (end > buffer) continue;
@@ -186,6 +262,7 @@ export class RowSorter {
     }
     arena.release(mark);
     this.#runs.push(file);
+    this.#last = 0;
     this.#count = 0;
     this.#block = 0;
     this.#next = this.#blocks[0]!.at;

@@ -51,10 +51,10 @@ export function planTerms(by: Static<typeof sortBy>, scope: Scope, pointer: stri
   });
 }
 
-/** A sorter of the operation's rows. */
-export function sorterOf(planned: readonly PlannedTerm[], context: OperatorContext): RowSorter {
+/** A sorter of the operation's rows, of which the first so many are wanted. */
+export function sorterOf(planned: readonly PlannedTerm[], context: OperatorContext, first?: number): RowSorter {
   const { input } = context;
   const terms = planned.map((entry) => ({ ...entry, index: columnIndex(input, entry.column) }));
   const types = input.map(({ type }) => type);
-  return new RowSorter(context, types, new SortKeys(context, terms));
+  return new RowSorter(context, types, new SortKeys(context, terms), first);
 }
