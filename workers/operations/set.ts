@@ -107,22 +107,27 @@ function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Ass
     const expression = checkRowExpression(scope, source, pointer, value?.type);
     return expression === null ? [] : [{ name, pointer, expression, value }];
   });
+  const known = new Map(scope.columns.map((column) => [column.name, column]));
   return checked.map(({ name, pointer, expression, value }) => {
     const { type } = resultColumn(expression.type);
-    return { target: targetOf(scope, name, type, pointer), type, source: { kind: 'expression', expression, value } };
+    return {
+      target: targetOf(scope, known.get(name), { name, type, pointer }),
+      type,
+      source: { kind: 'expression', expression, value },
+    };
   });
 }
 
 /** The column that is filled, whose cells the expression calls `value`: it must be there before. */
 function cellAtHand(scope: Scope, name: string, pointer: string): Column | null {
-  return scope.columns.find((column) => column.name === name) ?? scope.read(name, pointer);
+  return columnOf(scope, name) ?? scope.read(name, pointer);
 }
 
 function assignOne({ column = '', value = null, type }: Static<typeof parameters>, scope: Scope): Assignment[] {
   if (typeof value === 'object' && value !== null) {
     const source = scope.read(value.column, '/value/column');
     if (source === null) return [];
-    const target = targetOf(scope, column, source.type, '/column');
+    const target = targetOf(scope, columnOf(scope, column), { name: column, type: source.type, pointer: '/column' });
     return [{ target, type: source.type, source: { kind: 'column', column: source } }];
   }
   const made = constantValue(value, type);
@@ -130,13 +135,22 @@ function assignOne({ column = '', value = null, type }: Static<typeof parameters
     scope.problem('/value', 'BAD_VALUE', made.problem);
     return [];
   }
-  const target = targetOf(scope, column, made.type, '/column');
+  const target = targetOf(scope, columnOf(scope, column), { name: column, type: made.type, pointer: '/column' });
   return [{ target, type: made.type, source: { kind: 'constant', value: made.value } }];
 }
 
+function columnOf(scope: Scope, name: string): Column | undefined {
+  return scope.columns.find((column) => column.name === name);
+}
+
+interface Filled {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly pointer: string;
+}
+
 /** An existing column changes in place; any other name is a new column. */
-function targetOf(scope: Scope, name: string, type: ColumnType, pointer: string): CellTarget {
-  const existing = scope.columns.find((column) => column.name === name);
+function targetOf(scope: Scope, existing: Column | undefined, { name, type, pointer }: Filled): CellTarget {
   if (existing === undefined) return { source: null, target: scope.add(name, type, pointer) };
   if (existing.type !== type) scope.retype(existing, type);
   return { source: existing, target: existing };

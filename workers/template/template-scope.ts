@@ -34,6 +34,9 @@ export interface ScopeStep {
   readonly ifMissing: IfMissing;
 }
 
+/** Columns that a Template may have at one step: as many as a file. */
+const COLUMNS_MAX = 16_384;
+const TOO_MANY = `A Template has at most ${COLUMNS_MAX} columns at a step.`;
 const NO_TABLES: Scope['tables'] = new Map();
 
 export class TemplateScope implements Scope {
@@ -123,11 +126,11 @@ export class TemplateScope implements Scope {
 
   add(name: string, type: ColumnType, pointer: string, place?: { readonly before: Column }): Column {
     const taken = this.#byName.get(name);
-    if (taken !== undefined) {
-      this.problem(pointer, 'COLUMN_EXISTS', `The column ${JSON.stringify(name)} exists already at this step.`);
-      return taken;
-    }
+    const exists = `The column ${JSON.stringify(name)} exists already at this step.`;
+    if (taken !== undefined) this.problem(pointer, 'COLUMN_EXISTS', exists);
+    if (taken !== undefined) return taken;
     const at = place === undefined ? this.#endIndex() : this.columns.findIndex(({ id }) => id === place.before.id);
+    if (this.#start.open && this.columns.length === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
     return this.#append(name, type, at < 0 ? this.#endIndex() : at);
   }
 

@@ -85,7 +85,8 @@ class CellOperator implements Operator {
     this.#edits = edits;
     this.#where = context.where;
     this.#sources = targets.map(({ source }) => (source === null ? -1 : columnIndex(context.input, source)));
-    this.#makers = context.output.map(({ id }) => targets.findIndex(({ target }) => target.id === id));
+    const makers = new Map(targets.map(({ target }, index) => [target.id, index]));
+    this.#makers = context.output.map(({ id }) => makers.get(id) ?? -1);
   }
 
   push(batch: Batch): void {

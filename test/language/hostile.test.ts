@@ -1,0 +1,127 @@
+// Templates that would do harm: refused when they are checked, or ended with a clear error in a bounded Run.
+import { golden } from './golden.ts';
+
+const repeated = (count: number, operation: string) => `operations:\n${`  - ${operation}\n`.repeat(count)}`;
+const ROWS = 'a,b\nx,1\n';
+
+golden('growth ends at the ceiling of a cell', [
+  {
+    name: 'doubling',
+    template: repeated(40, "{set: {columns: {a: 'a + a'}}}"),
+    input: ROWS,
+    error: 'TEMPLATE_ROW_ERROR: Operation set (/operations/22), column "a": TOO_LONG in row 1 of the data.',
+  },
+  {
+    name: 'doubling, blanked',
+    template: `defaults: {on_error: blank}\n${repeated(40, "{set: {columns: {a: 'a + a'}}}")}`,
+    input: ROWS,
+    output: 'a,b\n,1\n',
+  },
+  {
+    name: 'merging a column with itself',
+    template: repeated(30, '{merge_columns: {template: "{a}{a}{a}{a}{a}{a}{a}{a}", into: a}}'),
+    input: ROWS,
+    error: 'TEMPLATE_ROW_ERROR',
+  },
+  {
+    name: 'replacing one by many',
+    template: repeated(12, `{replace: {columns: [a], find: x, replace: ${'x'.repeat(60)}}}`),
+    input: ROWS,
+    error: 'TEMPLATE_ROW_ERROR',
+  },
+  {
+    name: 'multiplying decimals',
+    template: `defaults: {on_error: blank}\noperations:\n  - {parse_number: {columns: [b]}}\n${"  - {set: {columns: {b: 'b * b'}}}\n".repeat(20)}`,
+    input: `a,b\nx,${'9'.repeat(30)}\n`,
+    output: 'a,b\nx,\n',
+  },
+  {
+    name: 'an exponent without end',
+    template: 'operations: [{parse_number: {columns: [b], exponent: true, on_error: blank}}]',
+    input: 'a,b\nx,1e999999999\n',
+    output: 'a,b\nx,\n',
+  },
+]);
+
+golden('patterns run in linear time or are refused', [
+  {
+    name: 'nested repetition over a long cell',
+    template: `operations: [{replace: {columns: [a], mode: regex, find: '(x+x+)+y', replace: ''}}, {set: {columns: {n: 'size(a)'}}}, {drop: {columns: [a]}}]`,
+    input: `a,b\n${'x'.repeat(200_000)},1\n`,
+    output: 'b,n\n1,200000\n',
+  },
+  {
+    name: 'repetition of repetition',
+    template: `operations: [{replace: {columns: [a], mode: regex, find: '(((a{30}){30}){30})', replace: ''}}]`,
+    problems: ['/operations/0/replace/find BAD_PATTERN'],
+  },
+]);
+
+golden('numbers of a Template have ends', [
+  {
+    name: 'padding',
+    template: 'operations: [{text: {columns: a, steps: [{pad_left: {length: 1000000000, char: x}}]}}]',
+    problems: ['/operations/0/text/steps/0/pad_left/length BAD_VALUE'],
+  },
+  {
+    name: 'a footer',
+    template: 'operations: [{slice: {skip_last: 2000000000}}]',
+    problems: ['/operations/0/slice/skip_last BAD_VALUE'],
+  },
+  {
+    name: 'a scale',
+    template: 'operations: [{round: {columns: a, scale: 100000}}]',
+    problems: ['/operations/0/round/scale BAD_VALUE'],
+  },
+  {
+    name: 'columns',
+    template: `operations: [{set: {columns: {${Array.from({ length: 16_400 }, (_, column) => `c${column}: '1'`).join(', ')}}}}]`,
+    problems: ['/operations/0/set/columns/c16384 TOO_MANY_COLUMNS'],
+  },
+]);
+
+golden('names and paths are only names', [
+  {
+    name: 'names of JavaScript',
+    template:
+      'operations: [{rename: {columns: {a: __proto__.x, b: constructor}}}]\noutput: {format: ndjson, json: {nest: "."}}',
+    input: ROWS,
+    output: '{"__proto__":{"x":"x"},"constructor":"1"}\n',
+  },
+  {
+    name: 'in a map',
+    template: 'operations: [{map_values: {columns: [a], map: {x: ok}, default: blank}}]',
+    input: 'a,b\n__proto__,1\nconstructor,2\nx,3\n',
+    output: 'a,b\n,1\n,2\nok,3\n',
+  },
+  {
+    name: 'a table',
+    template: 'tables: {t: {ref: ../../etc/passwd}}\noperations: []',
+    problems: ['/tables/t/ref BAD_VALUE'],
+  },
+  {
+    name: 'a secret',
+    template: 'operations: [{hash: {columns: a, key: ../x}}]',
+    problems: ['/operations/0/hash/key BAD_VALUE'],
+  },
+  {
+    name: 'a digest without a key',
+    template: 'operations: [{hash: {columns: a}}]',
+    problems: ['/operations/0/hash MISSING_PARAMETER'],
+  },
+]);
+
+golden('texts that are no Templates', [
+  { name: 'a tag', template: 'operations: !!js/function "x"', problems: [' YAML_TAG'] },
+  { name: 'a key twice', template: 'operations: []\noperations: []', problems: [' DUPLICATE_KEY'] },
+  { name: 'two documents', template: 'operations: []\n---\noperations: []', problems: [' SYNTAX'] },
+  { name: 'depth', template: `operations: ${'['.repeat(5_000)}${']'.repeat(5_000)}`, problems: [' TOO_DEEP'] },
+  {
+    name: 'aliases of aliases',
+    template: `a: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefgh'].map((name, at) => `${name}: &${name} [${Array.from({ length: 16 }, () => `*${'abcdefg'[at]}`).join(',')}]`).join('\n')}\noperations: *h`,
+    problems: [' TOO_MANY_ALIASES'],
+  },
+  { name: 'a scalar', template: 'hello', problems: [' BAD_TYPE'] },
+  { name: 'nothing', template: '', problems: [' SYNTAX'] },
+  { name: 'an unknown key', template: 'operatons: []', problems: ['/operatons UNKNOWN_KEY'] },
+]);
