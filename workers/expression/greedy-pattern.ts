@@ -1,6 +1,6 @@
 // Owns the part of the linear subset (linear-pattern.ts) that a kernel runs: patterns that never give a character back.
 import type { CharacterSet } from './character-set.ts';
-import { isFollowedApart, linearItems, type PatternPart } from './linear-pattern.ts';
+import { isFollowedApart, linearItems, withoutGroups } from './linear-pattern.ts';
 
 /** A set of characters of a pattern and how often it stands there; `most` null: without an end. */
 export interface PatternItem {
@@ -26,8 +26,8 @@ export function greedyPattern(source: string): GreedyPattern | null {
   const read = linearItems(source);
   if (read === null) return null;
   const groups: [number, number][] = [];
-  const flat = flatten(read, groups);
-  if (flat === null) return null;
+  const flat = withoutGroups(read, groups);
+  if (flat.some(({ inside }) => inside !== null)) return null;
   const items = flat.filter(({ anchor }) => anchor === '');
   if (items.every(({ empty }) => empty)) return null;
   if (items.some(({ least, most }, index) => least !== most && !isFollowedApart(items, index))) return null;
@@ -37,23 +37,4 @@ export function greedyPattern(source: string): GreedyPattern | null {
     fromStart: flat[0]?.anchor === '^',
     toEnd: flat.at(-1)?.anchor === '$',
   };
-}
-
-/** Groups of one alternative as the items inside; adds the items that each capturing group spans. */
-function flatten(items: readonly PatternPart[], groups: [number, number][]): PatternPart[] | null {
-  const flat: PatternPart[] = [];
-  for (const item of items) {
-    if (item.inside === null) {
-      flat.push(item);
-      continue;
-    }
-    if (item.inside.length !== 1) return null;
-    const from = flat.filter(({ anchor }) => anchor === '').length;
-    const group: [number, number] = [from, from + item.inside[0]!.length];
-    if (item.captures) groups.push(group);
-    // A group within a group would count its items from the wrong place.
-    if (item.inside[0]!.some(({ inside }) => inside !== null)) return null;
-    flat.push(...item.inside[0]!);
-  }
-  return flat;
 }

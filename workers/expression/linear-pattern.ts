@@ -21,7 +21,31 @@ export function linearPattern(source: string): string | null {
 /** What the pattern is made of, null when it is outside of the subset. */
 export function linearItems(source: string): readonly PatternPart[] | null {
   const items = new Reader(source).read();
-  return items === null || !isLinear(items) ? null : items;
+  return items === null || !isLinear(withoutGroups(items)) ? null : items;
+}
+
+/**
+ * Groups of one alternative as what is inside, since they change nothing in what is tried. Adds the items that each capturing
+ * one spans, in the order in which they open; anchors are no items.
+ */
+export function withoutGroups(parts: readonly PatternPart[], spans: [from: number, to: number][] = []): PatternPart[] {
+  const flat: PatternPart[] = [];
+  addParts(parts, flat, spans);
+  return flat;
+}
+
+function addParts(parts: readonly PatternPart[], flat: PatternPart[], spans: [from: number, to: number][]): void {
+  const items = (): number => flat.filter(({ anchor }) => anchor === '').length;
+  for (const part of parts) {
+    if (part.inside?.length !== 1) {
+      flat.push(part);
+      continue;
+    }
+    const span: [from: number, to: number] = [items(), 0];
+    if (part.captures) spans.push(span);
+    addParts(part.inside[0]!, flat, spans);
+    span[1] = items();
+  }
 }
 
 /** Most ways in which the bounded choices of a pattern can combine. */
@@ -125,9 +149,12 @@ class Reader {
     this.#position++;
     let opening = '(';
     if (this.#peek() === '?') {
-      if (this.#characters[this.#position + 1] !== ':') return null;
-      this.#position += 2;
-      opening = '(?:';
+      const rest = this.#characters.slice(this.#position, this.#position + GROUP_NAME_MAX).join('');
+      // Names are known from re2js; here a group has its number.
+      const match = /^\?(?::|P?<[A-Za-z_][A-Za-z0-9_]*>)/.exec(rest);
+      if (match === null) return null;
+      this.#position += match[0].length;
+      opening = match[0] === '?:' ? '(?:' : '(';
     }
     const group = this.#alternatives(opening);
     if (group === null || this.#peek() !== ')') return null;
@@ -136,25 +163,31 @@ class Reader {
   }
 
   #alternatives(opening: string): PatternPart | null {
-    const scripts: string[] = [];
     const inside: PatternPart[][] = [];
-    let first: CharacterSet = [];
     let options = 0;
     for (;;) {
       const items = this.#sequence();
-      // Nothing inside may vary in length or be empty, so the alternatives are all there is to try.
-      if (items === null || items.length === 0) return null;
-      if (items.some((item) => item.first === null || item.empty || item.unbounded)) return null;
+      if (items === null || items.length === 0 || items.some(({ first }) => first === null)) return null;
       inside.push(items);
-      scripts.push(items.map((item) => item.script).join(''));
-      first = union(first, items[0]!.first!);
       options += items.reduce((product, item) => product * item.options, 1);
       if (this.#peek() !== '|') break;
       this.#position++;
     }
-    const script = `${opening}${scripts.join('|')})`;
-    const captures = opening === '(';
-    return { ...PLAIN, script, first, empty: false, unbounded: false, options, anchor: '', inside, captures };
+    const varies = inside.some((items) => items.some(({ empty, unbounded }) => empty || unbounded));
+    // Where there is a choice, nothing inside may vary in length or be empty, so the alternatives are all there is to try.
+    if (inside.length > 1 && varies) return null;
+    const script = `${opening}${inside.map((items) => items.map((item) => item.script).join('')).join('|')})`;
+    return {
+      ...PLAIN,
+      script,
+      first: inside.map(firstOf).reduce(union),
+      empty: inside.some((items) => items.every(({ empty }) => empty)),
+      unbounded: inside.some((items) => items.some(({ unbounded }) => unbounded)),
+      options,
+      anchor: '',
+      inside,
+      captures: opening === '(',
+    };
   }
 
   #quantified(set: CharacterSet): PatternPart | null {
@@ -220,10 +253,20 @@ class Reader {
   }
 }
 
+/** What a sequence can begin with. */
+function firstOf(items: readonly PatternPart[]): CharacterSet {
+  const filled = items.findIndex(({ empty }) => !empty);
+  const may = filled < 0 ? items : items.slice(0, filled + 1);
+  return may.map(({ first }) => first!).reduce(union);
+}
+
 function boundOf(match: RegExpExecArray, least: number): number | null {
   if (match[3] === undefined) return least;
   return match[4] === undefined ? null : Number(match[4]);
 }
+
+/** Longer names of groups are left to re2js. */
+const GROUP_NAME_MAX = 64;
 
 const QUANTIFIERS: ReadonlySet<string> = new Set(['*', '+', '?', '{']);
 

@@ -36,13 +36,21 @@ const groups = fc
     fc.array(fc.array(atoms, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 }),
   )
   .map(([opening, choices]) => `${opening}${choices.map((choice) => choice.join('')).join('|')})`);
+const sequences = fc
+  .tuple(
+    fc.constantFrom('(', '(?:', '(?P<name>'),
+    fc.array(fc.oneof(pieces, pieces, groups), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([opening, parts]) => `${opening}${parts.join('')})`);
 const patterns = fc
   .tuple(
     fc.constantFrom('', '^'),
-    fc.array(fc.oneof(pieces, pieces, groups), { maxLength: 5 }),
+    fc.array(fc.oneof(pieces, pieces, groups), { maxLength: 3 }),
+    fc.oneof(fc.constant(''), sequences),
+    fc.array(fc.oneof(pieces, pieces, groups), { maxLength: 2 }),
     fc.constantFrom('', '$'),
   )
-  .map(([start, parts, end]) => start + parts.join('') + end);
+  .map(([start, before, sequence, behind, end]) => start + before.join('') + sequence + behind.join('') + end);
 const texts = fc
   .array(fc.constantFrom('a', 'b', 'c', '0', '1', '.', '-', ' ', '\n', '\r', '\u2028', 'é', '😀', 'x', 'ab'), {
     maxLength: 12,
@@ -75,6 +83,10 @@ test('the lane is native only where it is provably linear', async (t) => {
     ['INV-[0-9]+', 'native'],
     ['paid|open|sent', 'native'],
     ['^\\d+[.,]\\d*$', 'native'],
+    ['^SKU-(\\d+)-(\\d+)$', 'native'],
+    ['^(?:a*)(?P<digits>[0-9]+)$', 'native'],
+    ['(?:a*)b', 're2'],
+    ['^(a+|b)$', 're2'],
     ['a+$', 're2'],
     ['a+b', 're2'],
     ['^a+a', 're2'],
