@@ -13,6 +13,7 @@ import { FoldedGroups } from './groups/folded-groups.ts';
 import { type FoldedMetric, isFolded } from './groups/group-fold.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 import { type Accumulator, METRICS, makeAccumulator, metricType } from './rows/accumulators.ts';
+import { withBlankFlags } from './rows/blank-flags.ts';
 import { HeldBytes } from './rows/held-values.ts';
 import { MetricConditions } from './rows/metric-conditions.ts';
 import { type GroupReduction, RowGroups } from './rows/row-groups.ts';
@@ -136,7 +137,7 @@ export const aggregate = defineOperation({
       : new RowGroups(context, { ...reads, ...reductionOf(metrics, reads, context), sorted });
     return {
       push: (batch: Batch) => conditions.apply(batch, (chosen) => rows.add(chosen)),
-      finish: () => rows.finish(context.next),
+      finish: () => rows.finish(withBlankFlags(context)),
     };
   },
 });

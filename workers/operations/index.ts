@@ -29,6 +29,7 @@ import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
 import { parseDate } from './parse-date.ts';
 import { parseNumber } from './parse-number.ts';
+import { pivot } from './pivot.ts';
 import { redact } from './redact.ts';
 import { rename } from './rename.ts';
 import { reorder } from './reorder.ts';
@@ -83,6 +84,7 @@ const definitions: readonly OperationDefinition[] = [
   sample,
   explode,
   unpivot,
+  pivot,
   aggregate,
   window,
   appendRows,
