@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { makeOrders } from '../inputs/orders.ts';
 import { figureOf } from '../measure.ts';
 import { median } from '../median.ts';
@@ -62,7 +61,8 @@ async function measure(
     seconds: loadSeconds,
   };
   const uploading = uploads === 0 ? null : startUploads(job);
-  await uploading?.begun;
+  // A process that fails before it sends must not be waited for.
+  await Promise.race([uploading?.begun, uploading?.ended]);
   await eventLoopDelay(server);
   const request = getRequest(GET_PATH, authorization);
   const gets = await soundLoad('a GET', { port, connections: 1, seconds: loadSeconds, request, expectedStatus: 200 });
@@ -71,16 +71,15 @@ async function measure(
   return { gets, loopDelayMilliseconds };
 }
 
-/** `begun`: the process is about to send. */
+/** `begun`: the process sends. `ended`: it has its last answer. */
 function startUploads(job: UploadJob): { begun: Promise<unknown>; ended: Promise<void> } {
   const child = spawn(process.execPath, [SCRIPT, JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const gone = once(child, 'exit');
   const end = async (): Promise<void> => {
-    await text(child.stdout);
-    const [status] = (await gone) as [number | null];
+    const [status] = (await once(child, 'exit')) as [number | null];
     if (status !== 0) throw new Error(`the uploads ended with ${status}`);
   };
-  return { begun: once(child, 'spawn'), ended: end() };
+  // Its first line says that it sends.
+  return { begun: once(child.stdout, 'data'), ended: end() };
 }
 
 /** The 99th percentile of the main thread's event loop since it was last asked for, as /metrics tells it. */

@@ -1,5 +1,5 @@
 // A client in a process of its own that uploads one file again and again: `upload-process JSON` with an UploadJob. Prints
-// its LoadResult, or fails where an answer is not the expected one.
+// a line when it begins to send and its LoadResult at the end, or fails where an answer is not the expected one.
 import { readFileSync } from 'node:fs';
 import { soundLoad, uploadRequest } from './load.ts';
 
@@ -17,5 +17,6 @@ const { port, path, authorization, expectedStatus, file, connections, seconds } 
   process.argv[2]!,
 ) as UploadJob;
 const request = uploadRequest(path, readFileSync(file), authorization);
+process.stdout.write('sending\n');
 const result = await soundLoad('an upload', { port, connections, seconds, request, expectedStatus });
 process.stdout.write(`${JSON.stringify(result)}\n`);
