@@ -18,6 +18,7 @@ import { fillDown } from './fill-down.ts';
 import { fillEmpty } from './fill-empty.ts';
 import { fillUp } from './fill-up.ts';
 import { filter } from './filter.ts';
+import { flattenJson } from './flatten-json.ts';
 import { formatDate } from './format-date.ts';
 import { formatNumber } from './format-number.ts';
 import { generalize } from './generalize.ts';
@@ -28,6 +29,7 @@ import { mask } from './mask.ts';
 import { mergeColumns } from './merge-columns.ts';
 import type { OperationDefinition } from './operation.ts';
 import { parseDate } from './parse-date.ts';
+import { parseJson } from './parse-json.ts';
 import { parseNumber } from './parse-number.ts';
 import { pivot } from './pivot.ts';
 import { redact } from './redact.ts';
@@ -43,6 +45,7 @@ import { sort } from './sort.ts';
 import { splitColumn } from './split-column.ts';
 import { stopWhen } from './stop-when.ts';
 import { text } from './text.ts';
+import { toJson } from './to-json.ts';
 import { top } from './top.ts';
 import { unpivot } from './unpivot.ts';
 import { validate } from './validate.ts';
@@ -59,6 +62,9 @@ const definitions: readonly OperationDefinition[] = [
   mergeColumns,
   splitColumn,
   extract,
+  flattenJson,
+  parseJson,
+  toJson,
   text,
   replace,
   mapValues,

@@ -1,0 +1,164 @@
+// The operation `flatten_json`: values inside JSON become columns.
+import { type Static, Type } from 'typebox';
+import type { Column } from '../schema.ts';
+import type { Scope } from '../template/scope.ts';
+import { jsonEntries, jsonItems, jsonKind } from '../values/json-parts.ts';
+import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
+import { CellReader } from './cells/cell-values.ts';
+import { CellFault, valueEdit } from './cells/value-cells.ts';
+import { columnName } from './column-set.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+
+/** Fields that one operation may take out. */
+const FIELDS_MAX = 1000;
+
+const parameters = Type.Object({
+  column: columnName,
+  fields: Type.Record(Type.String({ minLength: 1, maxLength: 500 }), Type.String({ minLength: 1 }), {
+    minProperties: 1,
+    maxProperties: FIELDS_MAX,
+    description:
+      '`{path: new column}`: keys with dots between them, items of arrays by their number from 0, as in `customer.name` ' +
+      'or `lines[0].price`; a key with other signs as in `["a.b"]`.',
+  }),
+});
+
+/** A key, or the number of an item. */
+type Part = string | number;
+
+interface Field {
+  readonly path: readonly Part[];
+  readonly target: Column;
+}
+
+interface Plan {
+  readonly column: Column;
+  readonly fields: readonly Field[];
+}
+
+export const flattenJson = defineOperation({
+  name: 'flatten_json',
+  summary:
+    'Takes values out of JSON into new columns of text. Numbers keep their digits, objects and arrays stay JSON, what is ' +
+    'not there is null; a cell that is no JSON is the error BAD_JSON. The column stays.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Parts of an order',
+      operation: {
+        op: 'flatten_json',
+        column: 'order',
+        fields: { id: 'no', 'customer.name': 'customer', 'lines[0].price': 'price', lines: 'lines' },
+      },
+      input: {
+        columns: ['order'],
+        rows: [
+          ['{"id": 12345678901234567890, "customer": {"name": "Ada"}, "lines": [{"price": 1.50}]}'],
+          ['{"id": "7", "lines": []}'],
+          ['no JSON'],
+          [null],
+        ],
+      },
+      output: {
+        columns: ['order', 'no', 'customer', 'price', 'lines'],
+        rows: [
+          [
+            '{"id": 12345678901234567890, "customer": {"name": "Ada"}, "lines": [{"price": 1.50}]}',
+            '12345678901234567890',
+            'Ada',
+            '1.50',
+            '[{"price": 1.50}]',
+          ],
+          ['{"id": "7", "lines": []}', '7', null, null, '[]'],
+          ['no JSON', null, null, null, null],
+          [null, null, null, null, null],
+        ],
+      },
+    },
+  ],
+  effect: plan,
+  start: (planned, context) => (planned === null ? { push: context.next } : startFields(planned, context)),
+});
+
+function plan({ column: name, fields }: Static<typeof parameters>, scope: Scope): Plan | null {
+  const column = scope.read(name, '/column');
+  if (column !== null && column.type !== 'text' && column.type !== 'json') {
+    const message = `The column ${JSON.stringify(name)} is ${column.type} at this step; this operation takes text or json.`;
+    scope.problem('/column', 'WRONG_TYPE', message);
+  }
+  const planned = Object.entries(fields).flatMap(([source, made]): Field[] => {
+    const path = readPath(source);
+    const pointer = `/fields/${source.replace(/~/g, '~0').replace(/\//g, '~1')}`;
+    const target = scope.add(made, 'text', pointer);
+    if (path !== null) return [{ path, target }];
+    scope.problem(pointer, 'BAD_PATH', 'Write a path such as "customer.name", "lines[0].price" or "[\\"a.b\\"]".');
+    return [];
+  });
+  return column === null ? null : { column, fields: planned };
+}
+
+/** Null when it is no path. */
+function readPath(source: string): Part[] | null {
+  const parts: Part[] = [];
+  const pattern = /(?:^|\.)([^.[\]"]+)|\[([0-9]{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
+  while (pattern.lastIndex < source.length) {
+    const match = pattern.exec(source);
+    if (match === null) return null;
+    const [, key, item, quoted] = match;
+    if (key !== undefined) parts.push(key);
+    else if (item !== undefined) parts.push(Number(item));
+    else {
+      try {
+        parts.push(JSON.parse(quoted!) as string);
+      } catch {
+        return null;
+      }
+    }
+  }
+  return parts;
+}
+
+/** The first field reads a row's cell for all of them, and is the one that fails. */
+function startFields({ column, fields }: Plan, context: OperatorContext): Operator {
+  const reader = new CellReader(column.type, columnIndex(context.input, column));
+  const found = new Map<number, readonly (string | null)[] | null>();
+  const edits = fields.map((_, index) =>
+    valueEdit(context, {
+      type: 'text',
+      bind(batch) {
+        reader.bind(batch);
+        if (index === 0) found.clear();
+      },
+      compute(row) {
+        if (index === 0) found.set(row, readFields(reader.text(row), fields));
+        const values = found.get(row);
+        if (values === undefined) throw new Error('the first field has read each row');
+        return values === null ? (index === 0 ? new CellFault('BAD_JSON') : null) : values[index]!;
+      },
+    }),
+  );
+  return startCellOperator(
+    context,
+    fields.map(({ target }) => ({ source: column, target })),
+    edits,
+  );
+}
+
+/** Null when the text is no JSON. */
+function readFields(text: string | null, fields: readonly Field[]): readonly (string | null)[] | null {
+  if (text === null) return fields.map(() => null);
+  return jsonKind(text) === 'none' ? null : fields.map(({ path }) => valueAt(text.trim(), path));
+}
+
+function valueAt(text: string, path: readonly Part[]): string | null {
+  let value: string | undefined = text;
+  for (const part of path) {
+    if (typeof part === 'number') value = value.startsWith('[') ? jsonItems(value)[part] : undefined;
+    else value = value.startsWith('{') ? jsonEntries(value).get(part) : undefined;
+    if (value === undefined) return null;
+  }
+  if (value === 'null') return null;
+  return value.startsWith('"') ? (JSON.parse(value) as string) : value;
+}

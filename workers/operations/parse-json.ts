@@ -1,0 +1,30 @@
+// The operation `parse_json`: texts become JSON values.
+import { Type } from 'typebox';
+import { jsonKind } from '../values/json-parts.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
+import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { columnSet } from './column-set.ts';
+import { defineOperation } from './operation.ts';
+
+export const parseJson = defineOperation({
+  name: 'parse_json',
+  summary: 'Reads texts as JSON, which stays as it is written; what is none is the error BAD_JSON. JSON null is null.',
+  parameters: Type.Object({ columns: columnSet, into: intoParameter }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'A column of objects',
+      operation: { op: 'parse_json', columns: ['data'] },
+      input: { columns: ['data'], rows: [['{"a": 1.50}'], ['{a: 1}'], [' [1,2] '], ['null'], [null]] },
+      output: { columns: ['data'], rows: [['{"a": 1.50}'], [null], ['[1,2]'], [null], [null]] },
+    },
+  ],
+  effect: ({ columns, into }, scope) => cellTargets(scope, { columns, into, takes: ['text'], makes: 'json' }),
+  start: (targets, context) =>
+    startValueOperator(context, targets, () => (value) => {
+      const kind = jsonKind(value as string);
+      if (kind === 'none') return new CellFault('BAD_JSON');
+      return kind === 'null' ? null : (value as string).trim();
+    }),
+});
