@@ -1,7 +1,8 @@
 // The language through the command: exit status, bytes, messages, secrets, progress, and the same bytes whatever the
 // machine's zone, language, workers and memory.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -117,6 +118,18 @@ t.test('progress is shown on a terminal alone, and goes away', async (t) => {
   t.match(shown, /^\r\u001b\[K\d s/);
   t.ok(shown.endsWith('\r\u001b[K'), 'the line is clean at the end');
   t.equal(hidden, '');
+});
+
+t.test('a reader that has had enough is no fault', async (t) => {
+  const child = spawn(process.execPath, [CLI, 'template', 'docs'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (text) => {
+    errors += text;
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [status] = (await once(child, 'close')) as [number];
+  t.equal(status, 141, 'as after SIGPIPE');
+  t.equal(errors, '');
 });
 
 t.test('the same bytes everywhere', async (t) => {
