@@ -121,7 +121,12 @@ t.test('progress is shown on a terminal alone, and goes away', async (t) => {
 });
 
 t.test('a reader that has had enough is no fault', async (t) => {
-  const child = spawn(process.execPath, [CLI, 'template', 'docs'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // More than a pipe and two buffers hold.
+  writeFileSync(at('long.csv'), `a,b\n${'1,2\n'.repeat(1_000_000)}`);
+  writeFileSync(at('pass.yaml'), 'format: 1\noperations: []\n');
+  const child = spawn(process.execPath, [CLI, 'run', at('pass.yaml'), at('long.csv')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let errors = '';
   child.stderr.on('data', (text) => {
     errors += text;
@@ -129,7 +134,7 @@ t.test('a reader that has had enough is no fault', async (t) => {
   child.stdout.once('data', () => child.stdout.destroy());
   const [status] = (await once(child, 'close')) as [number];
   t.equal(status, 141, 'as after SIGPIPE');
-  t.equal(errors, '');
+  t.notMatch(errors, /Unhandled|node:/, 'no trace');
 });
 
 t.test('the same bytes everywhere', async (t) => {

@@ -20,7 +20,8 @@ export type CsvTrouble =
 
 const MESSAGES: Record<CsvTrouble, (line: number) => string> = {
   nul: (line) => `Line ${line} holds a NUL byte: this is not text.`,
-  utf8: (line) => `Line ${line} is not valid UTF-8. If it is another encoding, the Template must name it: input.csv.encoding.`,
+  utf8: (line) =>
+    `Line ${line} is not valid UTF-8. If it is another encoding, the Template must name it: input.csv.encoding.`,
   cell: (line) => `Line ${line} begins a cell of more than ${CELL_BYTES_MAX / MIB} MiB.`,
   row: (line) =>
     `Line ${line} begins a row of more than ${ROW_BYTES_MAX / MIB} MiB; perhaps a quoted field is not closed.`,
