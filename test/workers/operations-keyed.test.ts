@@ -121,3 +121,53 @@ test('dedupe keeps the last, or only rows that are alone, spilling or not', asyn
     t.ok(JSON.stringify(none.rows) === JSON.stringify(alone), `none ${JSON.stringify(way)}`);
   }
 });
+
+test('typed keys are equal where their values are', async (t) => {
+  const zeros = '0'.repeat(30);
+  const decimal = fc.oneof(
+    fc.constantFrom('0', '0.00', '1', '1.0', `1.${zeros}`, `100${zeros}`, `100${zeros}.0`, '100', '-2.50', '-2.5'),
+    fc
+      .tuple(fc.integer({ min: -30, max: 30 }), fc.constantFrom('', '.0', '.00', '.5', '.50'))
+      .map((parts) => parts.join('')),
+    fc.constantFrom(
+      '9223372036854775807',
+      '9223372036854775808',
+      '-9223372036854775808.0',
+      `0.${zeros}${'0'.repeat(230)}1`,
+    ),
+  );
+  const number = fc.constantFrom('0', '-0', '1', '1.5', '-1.5', '1e300');
+  const date = fc.constantFrom('2026-01-31', '1969-12-31', '2026-02-01');
+  const row = fc.tuple(
+    ...[decimal, number, date, fc.constantFrom('true', 'false')].map((cell) => fc.option(cell, { nil: null })),
+  );
+  const types = ['decimal', 'number', 'date', 'boolean'] as const;
+  const columns = ['d', 'n', 'day', 'b'];
+  const value = (cell: Cell): string => {
+    if (cell === null) return 'null';
+    const plain = cell.includes('.') ? cell.replace(/\.?0+$/, '') : cell;
+    return plain === '-0' ? '0' : plain;
+  };
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 60 }), fc.subarray(columns, { minLength: 1 }), (rows, by) => {
+      const places = by.map((name) => columns.indexOf(name));
+      const expected = firstOfEach(rows, (cells) => JSON.stringify(places.map((place) => value(cells[place]!))));
+      const made = runOperation(
+        dedupe,
+        { op: 'dedupe', by },
+        { columns, types, rows },
+        { batchRows: 7, arenaBytes: 4096 },
+      );
+      return (
+        JSON.stringify(made.sources) ===
+        JSON.stringify(expected.map((cells) => rows.findIndex((at) => sameCells(at, cells)) + 1))
+      );
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});
+
+function sameCells(a: readonly Cell[], b: readonly Cell[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -13,6 +13,7 @@ import type {
   InsertKeys,
   SortKeys,
   SplitByNew,
+  TypedKeys,
 } from './row-kernels.ts';
 import type {
   Capitalise,
@@ -54,6 +55,7 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FoldKerne
   // Keys, tables of keys, rows as records.
   hashViews(views: number, rows: number, count: number, seed: number, hashes: number): void;
   composeKeys: ComposeKeys;
+  typedKeys: TypedKeys;
   touchSlots(table: number, hashes: number, count: number): number;
   insertKeys: InsertKeys;
   findKeys: FindKeys;

@@ -84,3 +84,15 @@ export type SortKeys = (
   next: number,
   limit: number,
 ) => number;
+
+export type TypedKeys = (
+  at: number,
+  meta: number,
+  rows: number,
+  count: number,
+  kind: number,
+  views: number,
+  next: number,
+  limit: number,
+  todo: number,
+) => number;

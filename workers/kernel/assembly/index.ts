@@ -19,6 +19,7 @@ export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';
 export { sortKeys } from './sort-keys';
+export { typedKeys } from './typed-keys';
 export { collapseSpaces, keepBlank, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';

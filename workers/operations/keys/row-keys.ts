@@ -1,10 +1,17 @@
 // Keys of rows: the bytes by which rows count as equal, as views by physical row, made from one or several columns.
-import { type Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../batch.ts';
+import { type Batch, type ColumnData, type TypedColumn, VIEW_BYTES } from '../../batch.ts';
 import { chainScratchBytes, runTextChain, type TextStep } from '../cells/text-chain.ts';
 import type { OperatorContext } from '../operation.ts';
 import { type MatchLevel, matchSteps } from './match-level.ts';
 
 const NULL_KEY_FIRST_BYTE = 0xff;
+
+/** How the kernel typedKeys makes the key of a type. */
+const KEY_KINDS = { integer: 0, date: 0, datetime: 0, number: 1, boolean: 2, decimal: 3 } as const;
+const DECIMAL_KEY_BYTES = 9;
+
+/** Largest scale that the meta byte of a decimal holds. */
+const META_SCALE_MAX = 253;
 
 export class RowKeys {
   readonly #context: Pick<OperatorContext, 'arena' | 'kernel'>;
@@ -108,48 +115,41 @@ export class RowKeys {
     return runTextChain(steps, kernel, arena, { views, rows: list, count }) ? views : 0;
   }
 
-  /** Typed values are their own bytes; decimals and doubles first take one form for equal values. */
-  #typedViews(batch: Batch, column: Extract<ColumnData, { kind: 'typed' }>, rows: number, count: number): number {
-    const { arena } = this.#context;
+  /** Equal values have the same bytes: kernel/assembly/typed-keys.ts tells which. */
+  #typedViews(batch: Batch, column: TypedColumn, rows: number, count: number): number {
+    const { arena, kernel } = this.#context;
     const views = arena.tryTake(batch.rows * VIEW_BYTES);
-    if (views === 0) return 0;
-    for (let i = 0; i < count; i++) {
-      const { u8, u32, f64 } = arena.heap;
-      const row = u32[(rows >>> 2) + i]!;
-      const at = (views + row * VIEW_BYTES) >>> 2;
-      const meta = u8[column.meta + row]!;
-      if (meta === META_NULL) {
-        u32[at] = 0;
-        u32[at + 1] = 0;
-      } else if (column.type === 'decimal') {
-        const text = canonicalDecimal(batch, column, row, meta);
-        if (arena.freeBytes < text.length * 3) return 0;
-        u32[at] = arena.next;
-        u32[at + 1] = arena.write(text);
-      } else {
-        const value = column.at + row * 8;
-        if (column.type === 'number' && f64[value >>> 3] === 0) f64[value >>> 3] = 0;
-        u32[at] = column.type === 'boolean' ? column.meta + row : value;
-        u32[at + 1] = column.type === 'boolean' ? 1 : 8;
-      }
+    const todo = arena.tryTake((count + 1) * 4);
+    if (views === 0 || todo === 0) return 0;
+    const { at, meta, type } = column;
+    const { next, limit } = arena;
+    const end = kernel.exports.typedKeys(at, meta, rows, count, KEY_KINDS[type], views, next, limit, todo) >>> 0;
+    if (end === 0) return 0;
+    arena.next = end;
+    const { u8, u32 } = arena.heap;
+    for (let i = 1; i <= u32[todo >>> 2]!; i++) {
+      const row = u32[(todo >>> 2) + i]!;
+      const key = bigKey(column.big!.get(row)!);
+      if (arena.freeBytes < key.length) return 0;
+      u8.set(key, arena.next);
+      u32.set([arena.next, key.length], (views + row * VIEW_BYTES) >>> 2);
+      arena.next += key.length;
     }
     return views;
   }
 }
 
-/** One text for equal decimals: 1.0 and 1.00 are the same key. */
-function canonicalDecimal(
-  batch: Batch,
-  column: Extract<ColumnData, { kind: 'typed' }>,
-  row: number,
-  meta: number,
-): string {
-  const big = meta === META_BIG ? column.big!.get(row)! : null;
-  let unscaled = big === null ? batch.heap.i64[(column.at >>> 3) + row]! : big.unscaled;
-  let scale = big === null ? meta : big.scale;
+/** As the kernel's where the value fits without its zeros at the end, else a text that is longer than those. */
+function bigKey(value: { readonly unscaled: bigint; readonly scale: number }): Uint8Array {
+  let { unscaled, scale } = value;
   while (scale > 0 && unscaled % 10n === 0n) {
     unscaled /= 10n;
     scale--;
   }
-  return `${unscaled}e${scale}`;
+  if (scale > META_SCALE_MAX || BigInt.asIntN(64, unscaled) !== unscaled)
+    return Buffer.from(`decimal ${unscaled}e${scale}`);
+  const key = Buffer.alloc(DECIMAL_KEY_BYTES);
+  key.writeBigInt64LE(unscaled, 0);
+  key[DECIMAL_KEY_BYTES - 1] = scale;
+  return key;
 }
