@@ -15,14 +15,22 @@ export interface Log {
 }
 
 /** Lines are gathered up to this, or for so long. */
-const LINES_BYTES = 8 * 1024;
+const LINES_BYTES = 64 * 1024;
+/** ... and written in pieces of at most this. */
+const WRITE_BYTES_MAX = 2 * LINES_BYTES;
 const FLUSH_MILLISECONDS = 50;
 
 /** @param level one of pino's levels or "silent" */
 export function openLog(level: string): Log {
   // Lines go out in the background and together: neither a slow reader of standard output nor a write for each of
   // thousands of lines a second must hold the loop.
-  const stream = destination({ dest: 1, sync: false, minLength: LINES_BYTES, periodicFlush: FLUSH_MILLISECONDS });
+  const stream = destination({
+    dest: 1,
+    sync: false,
+    minLength: LINES_BYTES,
+    maxWrite: WRITE_BYTES_MAX,
+    periodicFlush: FLUSH_MILLISECONDS,
+  });
   const options = {
     level,
     base: null,

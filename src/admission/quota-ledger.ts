@@ -154,6 +154,8 @@ export class QuotaLedger {
 
   async #writeQueue(): Promise<void> {
     while (this.#queue.length > 0) {
+      // Small Runs end by the dozen in one turn of the loop: one write for all of them.
+      await new Promise((resolve) => setImmediate(resolve));
       const commits = this.#queue.splice(0, COMMITS_PER_WRITE_MAX);
       try {
         await this.#writeCommits(commits);

@@ -215,9 +215,10 @@ export class Exchange {
 
   #writeHead(status: number, headers: readonly HeaderPair[]): void {
     this.#response.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`);
-    this.#writeHeader('X-Request-Id', this.requestId);
-    this.#writeHeader('Cache-Control', 'private, no-store');
-    this.#writeHeader('X-Content-Type-Options', 'nosniff');
+    // These are known to be sound.
+    this.#response.writeHeader('X-Request-Id', this.requestId);
+    this.#response.writeHeader('Cache-Control', 'private, no-store');
+    this.#response.writeHeader('X-Content-Type-Options', 'nosniff');
     for (const [name, value] of this.#headers) this.#writeHeader(name, value);
     for (const [name, value] of headers) this.#writeHeader(name, value);
   }

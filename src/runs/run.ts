@@ -97,6 +97,15 @@ export function outputNameOf(run: RunRecord): string | null {
 }
 
 function render(run: RunRecord, result: RunResult | null, baseUrl: string): string {
+  const report = result?.report ?? null;
+  const json = renderWith(run, result, baseUrl, report);
+  if (report === null || json.length <= REPORT_CHARACTERS_MAX) return json;
+  // A report that is too long loses its per-operation part, and says so.
+  if (JSON.stringify(report).length <= REPORT_CHARACTERS_MAX) return json;
+  return renderWith(run, result, baseUrl, { ...report, operations: [], shortened: true });
+}
+
+function renderWith(run: RunRecord, result: RunResult | null, baseUrl: string, report: object | null): string {
   const { output } = run;
   return JSON.stringify({
     id: run.id,
@@ -117,14 +126,8 @@ function render(run: RunRecord, result: RunResult | null, baseUrl: string): stri
             download_url: `${baseUrl}${runPath(run.id)}/output`,
           },
     error: result?.error ?? null,
-    report: shortened(result?.report ?? null),
+    report,
   });
-}
-
-/** A report that is too long loses its per-operation part, and says so. */
-function shortened(report: RunReport | null): object | null {
-  if (report === null || JSON.stringify(report).length <= REPORT_CHARACTERS_MAX) return report;
-  return { ...report, operations: [], shortened: true };
 }
 
 function isoTime(milliseconds: number): string {
