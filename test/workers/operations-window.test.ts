@@ -1,7 +1,8 @@
-// window: every function by its definition over whole groups, the same whatever the batches and with rows in files.
+// window, and top by groups: every function by its definition over whole groups, the same whatever the batches and with rows in files.
 import { execFileSync, spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { test } from 'tap';
+import { top } from '../../workers/operations/top.ts';
 import { window } from '../../workers/operations/window.ts';
 import { applyTemplate } from './apply-template.ts';
 import type { Cell } from './operations/batch-builder.ts';
@@ -191,4 +192,27 @@ test('exact and typed', async (t) => {
   await t.rejects(refused([{ fn: 'next' }]), /"next" needs a column/);
   await t.rejects(refused([{ fn: 'group_size', column: 'day' }]), /takes no column/);
   await t.rejects(refused([{ fn: 'next', column: 'day', rows: 2 }]), /BAD_WINDOW/);
+});
+
+test('top of groups: the first rows of each by the order, in that order, spilling or not', async (t) => {
+  const rows = rowsOf(6000, 2000).map(([g, o, x], n) => [g!, o!, x!, `${n}`]);
+  const input = { columns: ['g', 'o', 'x', 'n'], types: ['text', 'text', 'integer', 'text'] as const, rows };
+  const operation = { op: 'top', n: 2, by: [{ column: 'x', order: 'desc' }, 'o'], group_by: ['g'] };
+  const text = (cell: Cell): string => cell ?? '\u{10ffff}';
+  const sorted = rows.toSorted((a, b) => {
+    const byNumber = Number(b[2] ?? -1) - Number(a[2] ?? -1);
+    return byNumber || (text(a[1]!) < text(b[1]!) ? -1 : text(a[1]!) > text(b[1]!) ? 1 : Number(a[3]) - Number(b[3]));
+  });
+  const seen = new Map<Cell, number>();
+  const answer = sorted.filter((row) => {
+    const count = (seen.get(row[0]!) ?? 0) + 1;
+    seen.set(row[0]!, count);
+    return count <= 2;
+  });
+  for (const way of WAYS) {
+    const made = runOperation(top, operation, input, way);
+    t.equal(made.rows.length, answer.length);
+    t.ok(JSON.stringify(made.rows) === JSON.stringify(answer), JSON.stringify(way));
+    t.equal(made.spilled, way.budgetBytes !== undefined);
+  }
 });

@@ -7,7 +7,7 @@ import { columnName } from '../column-set.ts';
 import type { OperatorContext } from '../operation.ts';
 import { RowSorter } from './row-sorter.ts';
 import type { SortColumn } from './sort-key.ts';
-import { SortKeys } from './sort-keys.ts';
+import { SortKeys, type SortTerm } from './sort-keys.ts';
 
 const term = Type.Object(
   {
@@ -53,8 +53,11 @@ export function planTerms(by: Static<typeof sortBy>, scope: Scope, pointer: stri
 
 /** A sorter of the operation's rows, of which the first so many are wanted. */
 export function sorterOf(planned: readonly PlannedTerm[], context: OperatorContext, first?: number): RowSorter {
-  const { input } = context;
-  const terms = planned.map((entry) => ({ ...entry, index: columnIndex(input, entry.column) }));
-  const types = input.map(({ type }) => type);
-  return new RowSorter(context, types, new SortKeys(context, terms), first);
+  const types = context.input.map(({ type }) => type);
+  return new RowSorter(context, types, new SortKeys(context, sortTerms(planned, context)), first);
+}
+
+/** The planned terms by the places of their columns. */
+export function sortTerms(planned: readonly PlannedTerm[], { input }: Pick<OperatorContext, 'input'>): SortTerm[] {
+  return planned.map((entry) => ({ ...entry, index: columnIndex(input, entry.column) }));
 }

@@ -6,11 +6,11 @@ import type { ColumnType } from '../../schema.ts';
 import { CellReader } from '../cells/cell-values.ts';
 import { ColumnBuilder } from '../cells/column-builder.ts';
 import { CellFault } from '../cells/value-cells.ts';
-import { RowKeys } from '../keys/row-keys.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
+import { groupBytes, groupOrder } from '../rows/group-order.ts';
 import { byPlace, placeColumn, viewsOf } from '../rows/row-places.ts';
-import { type RowOrder, RowSorter } from '../rows/row-sorter.ts';
-import { SortKeys, type SortTerm } from '../rows/sort-keys.ts';
+import { RowSorter } from '../rows/row-sorter.ts';
+import type { SortTerm } from '../rows/sort-keys.ts';
 import type { WindowFunction } from './window-functions.ts';
 
 export interface WindowColumn {
@@ -212,50 +212,4 @@ function startColumn(batch: Batch, starts: Uint8Array): ColumnData {
     batch.heap.u8[meta + batch.physicalRow(position)] = starts[position]!;
   }
   return { kind: 'typed', type: 'boolean', at, meta, big: null };
-}
-
-/** Bytes of a key that are its group's: each column has its length + 1 (u32, 0 for null) before it. */
-function groupBytes(key: Uint8Array, columns: number): number {
-  let at = 0;
-  for (let column = 0; column < columns; column++) {
-    const length = key[at]! + key[at + 1]! * 0x100 + key[at + 2]! * 0x10000 + key[at + 3]! * 0x1000000;
-    at += 4 + Math.max(0, length - 1);
-  }
-  return at;
-}
-
-/** Rows of a group lie together, in their order; without terms in that of the source. */
-function groupOrder(context: OperatorContext, groups: readonly number[], terms: readonly SortTerm[]): RowOrder {
-  const keys = new RowKeys(context, groups, 'exact');
-  const order = new SortKeys(context, terms);
-  return {
-    prepare: (batch) => keys.prepare(batch),
-    make(batch) {
-      if (groups.length === 0) return order.make(batch);
-      const left = keys.makeFilled(batch);
-      if (left === 0 || terms.length === 0) return left;
-      const right = order.make(batch);
-      return right === 0 ? 0 : joinedKeys(batch, left, right);
-    },
-  };
-}
-
-/** 0 when the arena is full. */
-function joinedKeys(batch: Batch, left: number, right: number): number {
-  const { arena } = batch;
-  const views = arena.tryTake(batch.rows * 8);
-  if (views === 0) return 0;
-  const { u8, u32 } = arena.heap;
-  for (let position = 0; position < batch.live; position++) {
-    const row = batch.physicalRow(position) * 2;
-    const [a, aBytes] = [u32[(left >>> 2) + row]!, u32[(left >>> 2) + row + 1]!];
-    const [b, bBytes] = [u32[(right >>> 2) + row]!, u32[(right >>> 2) + row + 1]!];
-    if (arena.freeBytes < aBytes + bBytes) return 0;
-    u8.copyWithin(arena.next, a, a + aBytes);
-    u8.copyWithin(arena.next + aBytes, b, b + bBytes);
-    u32[(views >>> 2) + row] = arena.next;
-    u32[(views >>> 2) + row + 1] = aBytes + bBytes;
-    arena.next += aBytes + bBytes;
-  }
-  return views;
 }
