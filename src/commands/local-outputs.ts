@@ -1,6 +1,6 @@
 // Where `run` puts its outputs: standard output, a file, or one file for each input in a folder; written beside and
 // renamed, so that a file is whole or not there.
-import { createReadStream, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createReadStream, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -23,9 +23,11 @@ export function localOutputs(
     if (inputs.length > 1) throw new UsageError('Several inputs need a folder: write -o DIR.');
     return [{ input: inputs[0]!, keep: (result) => print(result, stdout) }];
   }
-  const isFolder = statSync(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (!isFolder && (target.endsWith('/') || inputs.length > 1)) throw new UsageError(`There is no folder ${target}.`);
-  if (!isFolder) return [{ input: inputs[0]!, keep: (result) => place(result, target) }];
+  const known = statSync(target, { throwIfNoEntry: false });
+  const wantsFolder = target.endsWith('/') || inputs.length > 1;
+  if (wantsFolder && known?.isDirectory() === false) throw new UsageError(`${target} is a file, not a folder.`);
+  if (!wantsFolder && known?.isDirectory() !== true)
+    return [{ input: inputs[0]!, keep: (result) => place(result, target) }];
   const names = inputs
     .map((input) => basename(input).replace(/\.gz$/i, ''))
     .map((name) => basename(name, extname(name)));
@@ -33,7 +35,10 @@ export function localOutputs(
   if (twice !== undefined) throw new UsageError(`Two inputs would both be written as ${twice}: give them other names.`);
   return inputs.map((input, index) => ({
     input,
-    keep: (result) => place(result, join(target, `${names[index]}.${result.outcome.output!.ending}`)),
+    async keep(result) {
+      mkdirSync(target, { recursive: true });
+      await place(result, join(target, `${names[index]}.${result.outcome.output!.ending}`));
+    },
   }));
 }
 

@@ -3,7 +3,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
@@ -80,6 +80,9 @@ t.test('outputs and failures', async (t) => {
     t.notMatch(failed.stderr, /geheim/);
     t.notOk(existsSync(at('none.csv')), 'nothing is left');
   }
+  const several = await cli('run', at('statement.yaml'), at('good.csv'), at('bad.csv'), '-o', at('made/here/'));
+  t.equal(several.status, 1, 'one of two failed');
+  t.strictSame(readdirSync(at('made/here')), ['good.csv'], 'the folder is made, for what succeeded');
   const wrong = await cli('run', at('wrong.yaml'), at('good.csv'));
   t.equal(wrong.status, 1);
   t.match(wrong.stderr, /wrong\.yaml:4:\d+ \/operations\/1\/drop\/colums UNKNOWN_PARAMETER: .*"columns"/);

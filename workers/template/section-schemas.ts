@@ -88,7 +88,10 @@ const csvOutput = Type.Object({
   unmappable: Type.Enum(['fail', 'replace'], { default: 'fail', description: 'Characters that the encoding lacks.' }),
   header: Type.Boolean({ default: true, description: 'The line of column names.' }),
   decimal: Type.Enum(['.', ','], { default: '.', description: 'Decimal mark of typed numbers.' }),
-  date_format: nullable(Type.String({ minLength: 1 }), 'Such as dd.MM.yyyy; null = ISO 8601.'),
+  date_format: nullable(
+    Type.String({ minLength: 1 }),
+    'Of dates, such as dd.MM.yyyy; null = ISO 8601. Times stay ISO 8601: format_date writes them otherwise.',
+  ),
   boolean: Type.Tuple([Type.String(), Type.String()], {
     default: ['true', 'false'],
     description: 'Texts of true and false.',
