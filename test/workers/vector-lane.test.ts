@@ -226,7 +226,8 @@ function cellsOf(edit: CellEdit, batch: Batch): unknown {
 
 test('columns of results by kernels are those by closures', async (t) => {
   let compared = 0;
-  const sources = fc.oneof(doubles, integers, decimals, condition, textColumn);
+  const choice = condition.map((source) => `(${source}) ? "yes" : ""`);
+  const sources = fc.oneof(doubles, integers, decimals, condition, textColumn, choice);
   fc.assert(
     fc.property(sources, rows, (source, cells) => {
       const expression = checked(source);

@@ -18,6 +18,7 @@ import type {
 import type {
   Capitalise,
   ChangeCase,
+  FindPattern,
   KeepBytes,
   PadCells,
   PutAround,
@@ -45,6 +46,7 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FoldKerne
   putAround: PutAround;
   padCells: PadCells;
   truncateCells(views: number, rows: number, count: number, length: number): void;
+  findPattern: FindPattern;
   replacePattern: ReplacePattern;
   replaceText: ReplaceText;
   replaceWhole: ReplaceWhole;

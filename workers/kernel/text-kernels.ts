@@ -132,3 +132,15 @@ export type WriteDates = (
   next: number,
   limit: number,
 ) => number;
+
+export type FindPattern = (
+  views: number,
+  rows: number,
+  count: number,
+  program: number,
+  from: number,
+  to: number,
+  missesBack: number,
+  found: number,
+  todo: number,
+) => void;

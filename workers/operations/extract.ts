@@ -6,6 +6,7 @@ import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { type CellTarget, columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
+import { foundEdit } from './cells/found-cells.ts';
 import { CellFault, valueEdit } from './cells/value-cells.ts';
 import { columnName } from './column-set.ts';
 import { defineOperation } from './operation.ts';
@@ -94,18 +95,24 @@ export const extract = defineOperation({
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { source, pattern, targets, groups, missIsError } = plan;
-    const reader = new CellReader('text', columnIndex(context.input, source));
+    const column = columnIndex(context.input, source);
+    const reader = new CellReader('text', column);
     const edits = groups.map((group, index) => {
       // One error for a row, however many columns it has none for.
       const miss = missIsError && index === 0 ? new CellFault('NO_MATCH') : null;
+      const find = (text: string): unknown => {
+        const match = pattern.first(text);
+        return match === null ? miss : match.groups[group] || null;
+      };
+      const { greedy } = pattern;
+      const found = greedy && foundEdit(context, { pattern: greedy, group, column, missIsError: miss !== null }, find);
+      if (found !== null) return found;
       return valueEdit(context, {
         type: 'text',
         bind: (batch) => reader.bind(batch),
         compute(row) {
           const text = reader.text(row);
-          if (text === null) return null;
-          const match = pattern.first(text);
-          return match === null ? miss : match.groups[group] || null;
+          return text === null ? null : find(text);
         },
       });
     });

@@ -8,8 +8,9 @@ import * as replaceSteps from '../../../workers/operations/cells/replace-steps.t
 import { runTextChain, type TextStep } from '../../../workers/operations/cells/text-chain.ts';
 import * as edits from '../../../workers/operations/cells/text-edits.ts';
 import * as steps from '../../../workers/operations/cells/text-steps.ts';
+import { extract } from '../../../workers/operations/extract.ts';
 import type { Cell } from '../operations/batch-builder.ts';
-import { makeMemory } from '../operations/harness.ts';
+import { makeMemory, runOperation } from '../operations/harness.ts';
 
 const SPACES = ['\t', '\n', ' ', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u202f', '\u205f', '\u3000'];
 const LETTERS = [
@@ -133,6 +134,55 @@ test('patterns for the kernel replace as their engine does', async (t) => {
     { numRuns: 4000 },
   );
   t.ok(run > 400, 'many of the patterns are for the kernel');
+});
+
+test('extract finds what the engine finds, by the kernel and without', (t) => {
+  const sources = [
+    '([a-z]+)',
+    '^([ab]*)([0-9]{1,2})-',
+    '(?P<x>b)([0-9])([0-9]?)$',
+    '([ab])|([0-9])',
+    'b+?([0-9])',
+    '^(a)(?:b|0)',
+  ];
+  const texts = fc.array(
+    fc.option(fc.string({ unit: fc.constantFrom('a', 'b', '0', '1', '-', 'é'), maxLength: 10 }), {
+      nil: null,
+      freq: 9,
+    }),
+    { minLength: 1, maxLength: 20 },
+  );
+  const inPlace = fc.boolean();
+  fc.assert(
+    fc.property(fc.constantFrom(...sources), texts, fc.boolean(), inPlace, (source, cells, error, over) => {
+      const compiled = pattern(source);
+      const groups = Array.from({ length: compiled.groupCount + 1 }, (_, group) => group);
+      const into = Object.fromEntries(groups.map((group) => [group, group === 0 && over ? 'a' : `g${group}`]));
+      const operation = {
+        op: 'extract',
+        column: 'a',
+        pattern: source,
+        into,
+        ...(error ? { on_no_match: 'error' } : {}),
+      };
+      const rows = cells.map((cell) => [cell]);
+      const made = runOperation(extract, operation, { columns: ['a'], rows }, { arenaBytes: 4096, sparse: error });
+      let misses = 0;
+      const expected = cells.map((cell) => {
+        const match = cell === null ? null : compiled.first(cell);
+        if (cell !== null && match === null) misses++;
+        const found = groups.map((group) => match?.groups[group] || null);
+        return over ? found : [cell, ...found];
+      });
+      return (
+        JSON.stringify(made.rows) === JSON.stringify(expected) &&
+        (made.errors.NO_MATCH?.count ?? 0) === (error ? misses : 0)
+      );
+    }),
+    { numRuns: 600 },
+  );
+  t.pass();
+  t.end();
 });
 
 test('a chain does as its twins, one after the other', async (t) => {

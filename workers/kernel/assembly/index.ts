@@ -14,7 +14,7 @@ export { composeKeys, hashViews } from './hash';
 export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';
 export { matchText } from './match-text';
 export { readNumbers } from './read-numbers';
-export { replacePattern } from './replace-pattern';
+export { findPattern, replacePattern } from './replace-pattern';
 export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';

@@ -1,4 +1,4 @@
-// Replaces matches of a pattern that never has to give a character back: a sequence of sets of characters, each so many
+// Finds and replaces matches of a pattern that never has to give a character back: a sequence of sets of characters, each so many
 // times. Cells with bytes above 127 are handed back. Plain twin: patternStep in operations/cells/replace-steps.ts over the
 // engines of expression/regular-expression.ts. A program is u32: 0 items, 4 whether it starts at the start, 8 whether it ends
 // at the end, 12 pieces, 16 replacements at most, 20 address of the pieces; from 32 on its items of 32 bytes: 16 bytes with a
@@ -12,6 +12,46 @@ const PIECE_BYTES: usize = 12;
 
 /** Starts of the items of the match at hand, and its end: room for 64 items. */
 const STARTS: usize = memory.data(65 * 4);
+
+/**
+ * Finds the first match in each cell; what the items [from, to) took becomes the view in `found`, null where it is empty. Cells
+ * with bytes above 127, and (`missesBack`) those without a match, are handed back to `todo`: u32 count, then the rows.
+ */
+export function findPattern(views: usize, rows: usize, count: u32, program: usize, from: u32, to: u32, missesBack: u32, found: usize, todo: usize): void {
+  const items = <usize>load<u32>(program), fixedStart = load<u32>(program, 4) != 0;
+  let back: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i), made = found + (view - views);
+    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    store<u64>(made, 0);
+    if (s == 0) continue;
+    const isWide = hasHighByte(s, e);
+    const end = isWide ? 0 : firstMatch(program, s, e, fixedStart);
+    if (end == 0) {
+      if (!isWide && !missesBack) continue;
+      back++;
+      store<u32>(todo + ((<usize>back) << 2), <u32>((view - views) >> 3));
+      continue;
+    }
+    store<u32>(STARTS + (items << 2), <u32>end);
+    const start = load<u32>(STARTS + ((<usize>from) << 2)), length = load<u32>(STARTS + ((<usize>to) << 2)) - start;
+    if (length == 0) continue;
+    store<u32>(made, start);
+    store<u32>(made, length, 4);
+  }
+  store<u32>(todo, back);
+}
+
+// @ts-ignore: decorator
+@inline
+function firstMatch(program: usize, s: usize, e: usize, fixedStart: bool): usize {
+  for (let p = s; p < e; p++) {
+    const end = matchAt(program, p, e);
+    if (end != 0) return end;
+    if (fixedStart) return 0;
+  }
+  return 0;
+}
 
 export function replacePattern(views: usize, rows: usize, count: u32, program: usize, cellBytesMax: u32, next: usize, limit: usize, todo: usize): usize {
   let kept: u32 = 0, back: u32 = 0;

@@ -1,11 +1,12 @@
 // Columns of an expression's results: by kernels where they can compute them, cell by cell through closures elsewhere.
 import type { ColumnData } from '../../batch.ts';
 import { META_NULL, VIEW_BYTES } from '../../batch.ts';
+import type { ConditionalNode, ExpressionNode } from '../../expression/ast.ts';
 import type { CheckedExpression } from '../../expression/resolution.ts';
 import { FORMS } from '../../kernel/expression-kernels.ts';
 import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
 import type { CellReader } from '../cells/cell-values.ts';
-import { ColumnBuilder } from '../cells/column-builder.ts';
+import { type CellOutcome, ColumnBuilder } from '../cells/column-builder.ts';
 import { placeText } from '../cells/placed-text.ts';
 import { constantViews, settleText } from '../cells/text-cells.ts';
 import { CellFault, valueEdit } from '../cells/value-cells.ts';
@@ -45,6 +46,7 @@ function kernelEdit(
   if (root.kind === 'literal' && typeof root.value === 'string') return constantEdit(context, root.value);
   const column = textColumnOf(checked, root);
   if (column !== null) return copyEdit(context, column);
+  if (root.kind === 'conditional') return choiceEdit(context, checked, root, expression);
   const numbers = planNumbers(checked);
   if (numbers !== null) return numberEdit(context, numbers, expression);
   const states = planStates(checked);
@@ -78,6 +80,56 @@ function constantEdit(context: OperatorContext, text: string): KernelEdit {
     if (made?.kind === 'views') settleText(context, work, inPlace ? batch.views(column) : 0, made.at, false);
     return made;
   };
+}
+
+/** One of two texts as a condition says: two texts that all views point to. */
+function choiceEdit(
+  context: OperatorContext,
+  checked: CheckedExpression,
+  { condition, then, otherwise }: ConditionalNode,
+  expression: RowExpression,
+): KernelEdit | null {
+  const [yes, no] = [literalText(then), literalText(otherwise)];
+  const plan = planStates(checked, condition);
+  if (yes === null || no === null || plan === null) return null;
+  const { arena } = context;
+  const lane = new VectorLane(context.input, context);
+  lane.prepare(plan);
+  const texts = [placeText(arena.heap, no), placeText(arena.heap, yes)] as const;
+  const builder = new ColumnBuilder(arena, 'text');
+  return (work) => {
+    const { batch, rows, count, inPlace, column } = work;
+    const before = inPlace ? batch.columns[column]! : null;
+    if (before?.kind === 'typed' || count < batch.live) return 'not_here';
+    const states = lane.states(plan, { batch, rows, count });
+    if (states < 0) return 'not_here';
+    if (!builder.begin(batch.rows)) return null;
+    const made = builder.column;
+    if (made.kind !== 'views') throw new Error('a column of texts has views');
+    const { u8, u32 } = arena.heap;
+    const unknown: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const row = u32[(rows >>> 2) + i]!;
+      const text = texts[u8[states + i]!];
+      if (text === undefined) unknown.push(row);
+      else u32.set([text.at, text.bytes], (made.at + row * VIEW_BYTES) >>> 2);
+    }
+    if (unknown.length > 0) expression.bind(batch);
+    for (const row of unknown) {
+      const outcome = setText(builder, row, expression.cell(row));
+      if (outcome !== 'done') return outcome === 'full' ? null : 'not_here';
+    }
+    settleText(context, work, inPlace ? batch.views(column) : 0, made.at, false);
+    return made;
+  };
+}
+
+function setText(builder: ColumnBuilder, row: number, value: unknown): CellOutcome {
+  return value instanceof CellFault ? value.code : builder.set(row, value);
+}
+
+function literalText(node: ExpressionNode): string | null {
+  return node.kind === 'literal' && typeof node.value === 'string' ? node.value : null;
 }
 
 function numberEdit(context: OperatorContext, plan: NumberPlan, expression: RowExpression): KernelEdit {
