@@ -60,11 +60,23 @@ function rangeOf(exchange: Exchange, output: StoredOutput, entityTag: string): B
 /** null: it expired since the Run was found. */
 async function openOutput(node: NodeState, output: StoredOutput, start: number): Promise<ByteSource | null> {
   try {
-    return await node.outputs.read(output, start);
+    return whileDraining(node, await node.outputs.read(output, start));
   } catch (fault) {
     if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw fault;
   }
+}
+
+/** A drain waits until the source is closed, up to its deadline: then the download is cut with its connection. */
+function whileDraining({ drain }: NodeState, source: ByteSource): ByteSource {
+  const leave = drain.enter();
+  const forget = drain.onDeadline(leave);
+  const close = (): void => {
+    source.close();
+    forget();
+    leave();
+  };
+  return { read: (position, lengthBytes) => source.read(position, lengthBytes), close };
 }
 
 async function reprDigest(node: NodeState, output: StoredOutput, source: ByteSource): Promise<HeaderPair> {

@@ -1,5 +1,6 @@
 // How the node is operated: drain, budget, disk floor, flags, and refused clients that go on sending.
 import { once } from 'node:events';
+import http from 'node:http';
 import net from 'node:net';
 import t from 'tap';
 import { type CatalogDescription, PICK, plan } from './catalog-folder.ts';
@@ -56,6 +57,36 @@ t.test('drain: readiness goes, uploads and reading go on, new Runs get 503, what
   const other = await joined;
   t.strictSame([other.status, other.run.id, other.run.error?.code], [200, interrupted.run.id, 'RUN_INTERRUPTED']);
   await checkLogs(t, service, [service.catalog.key('acme')]);
+});
+
+/** More than the system keeps on its way to a client that does not read. */
+const LONG_CSV = `id,amount\n${`1,${'x'.repeat(1000)}\n`.repeat(40_000)}`;
+const LONG_OUTPUT_BYTES = 'id,total\n'.length + 40_000 * '1,\n'.length + 40_000_000;
+
+t.test('a download that runs has the time of the drain, and not more', async (t) => {
+  for (const [drain, waits] of [
+    [20_000, true],
+    [300, false],
+  ] as const) {
+    const service = await startService(t, catalog, { 'drain-ms': drain });
+    const client = service.client();
+    const { run } = await client.upload('pick', [file(LONG_CSV)]);
+    const headers = { authorization: `Bearer ${client.key}` };
+    const download = http.get(`${service.url}/api/v1/runs/${run.id}/output`, { headers, agent: false });
+    const [response] = (await once(download, 'response')) as [http.IncomingMessage];
+    t.equal(Number(response.headers['content-length']), LONG_OUTPUT_BYTES);
+    await pause(300);
+    service.signal('SIGTERM');
+    await pause(1500);
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    await new Promise<void>((resolve) => response.on('error', () => resolve()).on('end', resolve));
+    if (waits) t.equal(bytes, LONG_OUTPUT_BYTES, 'the whole output');
+    else t.ok(bytes < LONG_OUTPUT_BYTES, 'cut at the deadline');
+    t.equal(await service.exited(), 0);
+  }
 });
 
 t.test('SIGTERM with nothing to do ends at once with status 0', async (t) => {
