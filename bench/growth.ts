@@ -99,7 +99,7 @@ function section(lines: readonly Line[], left: readonly string[]): Section {
     notes: ['The smallest size shows the start of the engine: its kernels are compiled in that time.', ...left],
     chart: {
       unit: 'MB/s',
-      bars: sorted.map((line) => ({ label: label(line), value: 1000 / line.millisecondsEachMegabyte })),
+      bars: sorted.map((line) => ({ label: label(line), value: 1000 / line.millisecondsEachMegabyte, ours: true })),
       limit: null,
     },
   };

@@ -5,7 +5,7 @@ import { benchGrowth } from './growth.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { measureLimits } from './physical-limits.ts';
 import { progress } from './progress.ts';
-import { engineSection } from './report/engine-section.ts';
+import { engineSection, summarySection } from './report/engine-section.ts';
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
@@ -43,8 +43,13 @@ async function run(settings: Settings): Promise<void> {
   if (parts.has('engine')) {
     line.show('measuring what the machine can do');
     const limits = measureLimits(folder);
-    const onResult = (result: EngineResult): void => onSection(engineSection(result));
+    const results: EngineResult[] = [];
+    const onResult = (result: EngineResult): void => {
+      results.push(result);
+      onSection(engineSection(result));
+    };
     benchEngine({ folder, inputBytes: bytes, rounds, workloads, limits, progress: line, onResult });
+    onSection(summarySection(results));
   }
   const service = { folder, bytes, rounds, loadSeconds: settings.loadSeconds, progress: line };
   if (parts.has('uploads')) (await benchUploads(service)).forEach(onSection);
@@ -53,7 +58,12 @@ async function run(settings: Settings): Promise<void> {
   if (parts.has('workers')) onSection(await benchWorkers(service));
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, progress: line }));
   line.clear();
-  if (settings.write) writeResults(BENCH_FOLDER, machine, sections);
+  if (settings.write) writeResults(BENCH_FOLDER, machine, summaryFirst(sections));
+}
+
+function summaryFirst(sections: readonly Section[]): readonly Section[] {
+  const isSummary = ({ name }: Section): boolean => name === 'summary';
+  return [...sections.filter(isSummary), ...sections.filter((section) => !isSummary(section))];
 }
 
 /** Interrupted: gigabytes must not stay in memory. The children got the terminal's signal too. */

@@ -1,5 +1,5 @@
 // Bar charts as SVG: horizontal bars with their values, and the physical limit as a line.
-import type { Chart } from './section.ts';
+import type { Chart, LimitLine } from './section.ts';
 
 const WIDTH = 760;
 const LABEL_WIDTH = 180;
@@ -12,15 +12,14 @@ const OWN_COLOUR = '#2f6f4f';
 const PEER_COLOUR = '#9aa5b1';
 const LIMIT_COLOUR = '#b3541e';
 
-/** The first bar is ours. */
 export function chartSvg(title: string, { unit, bars, limit }: Chart): string {
   const height = TOP + bars.length * ROW_HEIGHT + BOTTOM;
   const most = Math.max(...bars.map(({ value }) => value), limit?.value ?? 0);
   const length = (value: number): number => Math.round((value / most) * (WIDTH - LABEL_WIDTH - VALUE_WIDTH) * 10) / 10;
-  const rows = bars.map(({ label, value }, index) => {
+  const rows = bars.map(({ label, value, ours }, index) => {
     const top = TOP + index * ROW_HEIGHT;
     const baseline = top + BAR_HEIGHT - 5;
-    const colour = index === 0 ? OWN_COLOUR : PEER_COLOUR;
+    const colour = ours ? OWN_COLOUR : PEER_COLOUR;
     return [
       text(LABEL_WIDTH - 8, baseline, label, 'end'),
       `<rect x="${LABEL_WIDTH}" y="${top}" width="${length(value)}" height="${BAR_HEIGHT}" fill="${colour}"/>`,
@@ -37,7 +36,7 @@ export function chartSvg(title: string, { unit, bars, limit }: Chart): string {
   ].join('\n');
 }
 
-function limitLine({ label, value }: { label: string; value: number }, x: number, height: number): string {
+function limitLine({ label, value }: LimitLine, x: number, height: number): string {
   return [
     `<line x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${height - BOTTOM}" stroke="${LIMIT_COLOUR}" stroke-dasharray="4 3"/>`,
     `<text x="${x}" y="${height - 8}" text-anchor="end" fill="${LIMIT_COLOUR}">${escaped(`${label}: ${shown(value)}`)}</text>`,

@@ -1,4 +1,5 @@
 // A workload's result as a section: rates, ratios to ours, memory, and the physical limit.
+import { OWN_NAME } from '../contenders/lineup.ts';
 import type { EngineResult, Standing } from '../engine.ts';
 import type { Section } from './section.ts';
 
@@ -16,8 +17,46 @@ export function engineSection({ workload, inputBytes, limit, standings }: Engine
     ],
     chart: {
       unit: 'MB/s',
-      bars: done.map(({ name, rate }) => ({ label: name, value: rate!.median })),
+      bars: done.map(({ name, rate }) => ({ label: name, value: rate!.median, ours: name === OWN_NAME })),
       limit: { label: 'physical limit', value: limit.rate },
+    },
+  };
+}
+
+/** Every workload beside the fastest of the others. */
+export function summarySection(results: readonly EngineResult[]): Section {
+  const lines = results.map(({ workload, limit, standings }) => {
+    const [own, ...others] = standings;
+    const best = others
+      .filter(({ rate }) => rate !== null)
+      .sort((left, right) => right.rate!.median - left.rate!.median)[0];
+    return { workload, limit, own: own!, best };
+  });
+  return {
+    name: 'summary',
+    title: 'template-run beside the fastest of the others',
+    columns: ['', 'ours MB/s', 'peak MB', 'of the limit', 'fastest other', 'its MB/s', 'its peak MB', 'ours / it'],
+    rows: lines.map(({ workload, limit, own, best }) => [
+      `${workload.name}, ${workload.title}`,
+      own.rate!.median.toFixed(0),
+      (own.peakBytes / 1e6).toFixed(0),
+      `${((own.rate!.median / limit.rate) * 100).toFixed(0)} %`,
+      ...(best === undefined
+        ? ['none', '', '', '']
+        : [
+            best.name,
+            best.rate!.median.toFixed(0),
+            (best.peakBytes / 1e6).toFixed(0),
+            (own.rate!.median / best.rate!.median).toFixed(2),
+          ]),
+    ]),
+    notes: ['Each physical limit stands with its workload.'],
+    chart: {
+      unit: 'ours / fastest other',
+      bars: lines.flatMap(({ workload, own, best }) =>
+        best === undefined ? [] : [{ label: workload.name, value: own.rate!.median / best.rate!.median, ours: true }],
+      ),
+      limit: { label: 'as fast', value: 1 },
     },
   };
 }

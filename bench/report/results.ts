@@ -28,7 +28,7 @@ export function writeResults(folder: string, machine: Machine, sections: readonl
   writeFileSync(join(folder, 'RESULTS.md'), resultsText(machine, sections));
 }
 
-export function resultsText(machine: Machine, sections: readonly Section[]): string {
+function resultsText(machine: Machine, sections: readonly Section[]): string {
   const about = machineLines(machine).map(([name, value]) => `| ${name} | ${value} |`);
   return [INTRODUCTION, ['| | |', '|---|---|', ...about, ''].join('\n'), ...sections.map(sectionText)].join('\n');
 }

@@ -16,10 +16,18 @@ export interface Chart {
   readonly unit: string;
   readonly bars: readonly Bar[];
   /** Drawn as a line across the bars. */
-  readonly limit: Bar | null;
+  readonly limit: LimitLine | null;
 }
 
 export interface Bar {
+  readonly label: string;
+  readonly value: number;
+  /** Whether template-run did it. */
+  readonly ours: boolean;
+}
+
+/** The most that the machine can do, in the chart's unit. */
+export interface LimitLine {
   readonly label: string;
   readonly value: number;
 }

@@ -111,7 +111,7 @@ function section(moments: ReadonlyMap<number, readonly Moment[]>): Section {
     ],
     chart: {
       unit: 'p99 in ms',
-      bars: rows.map(([label, , p99]) => ({ label: label!, value: Number(p99) })),
+      bars: rows.map(([label, , p99]) => ({ label: label!, value: Number(p99), ours: true })),
       limit: null,
     },
   };

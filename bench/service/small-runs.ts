@@ -76,7 +76,11 @@ function section(results: readonly Result[]): Section {
     notes: [`Physical limit: ${floor.toFixed(0)} answers/s of a server that only reads and answers, from this client.`],
     chart: {
       unit: 'Runs/s',
-      bars: results.slice(0, -1).map(({ server }, index) => ({ label: server.name, value: rates[index]!.median })),
+      bars: results.slice(0, -1).map(({ server }, index) => ({
+        label: server.name,
+        value: rates[index]!.median,
+        ours: index === 0,
+      })),
       limit: { label: 'sockets alone', value: floor },
     },
   };

@@ -83,7 +83,11 @@ function section(races: readonly Race[], connections: number, bytes: number): Se
     ],
     chart: {
       unit: 'MB/s',
-      bars: races.slice(0, -1).map(({ server }, index) => ({ label: server.name, value: figures[index]!.median })),
+      bars: races.slice(0, -1).map(({ server }, index) => ({
+        label: server.name,
+        value: figures[index]!.median,
+        ours: index === 0,
+      })),
       limit: { label: 'sockets alone', value: floor },
     },
   };

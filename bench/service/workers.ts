@@ -99,7 +99,7 @@ function section(costs: readonly Cost[]): Section {
     ],
     chart: {
       unit: `MB/s, ${UPLOADS_AT_ONCE} uploads at once`,
-      bars: costs.map(({ workers, uploadRate }) => ({ label: `${workers} threads`, value: uploadRate })),
+      bars: costs.map(({ workers, uploadRate }) => ({ label: `${workers} threads`, value: uploadRate, ours: true })),
       limit: null,
     },
   };

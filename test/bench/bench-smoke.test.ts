@@ -12,7 +12,7 @@ import { INPUTS } from '../../bench/inputs/index.ts';
 import { measure } from '../../bench/measure.ts';
 import { limitOf } from '../../bench/physical-limits.ts';
 import { chartSvg } from '../../bench/report/chart.ts';
-import { resultsText } from '../../bench/report/results.ts';
+import { writeResults } from '../../bench/report/results.ts';
 import { readSettings } from '../../bench/settings.ts';
 import { WORKLOADS, workloadNamed } from '../../bench/workloads/index.ts';
 import type { Cells } from '../../bench/workloads/javascript-program.ts';
@@ -154,8 +154,8 @@ t.test('limits, tables and charts', async (t) => {
   const chart = {
     unit: 'MB/s',
     bars: [
-      { label: 'ours', value: 400 },
-      { label: 'a < b & c', value: 200 },
+      { label: 'ours', value: 400, ours: true },
+      { label: 'a < b & c', value: 200, ours: false },
     ],
     limit: { label: 'memcpy', value: 800 },
   };
@@ -174,9 +174,13 @@ t.test('limits, tables and charts', async (t) => {
     date: '',
     load: 0,
   };
-  const text = resultsText(machine, [
+  const sections = [
     { name: 'w1', title: 'W1: select', columns: ['', 'MB/s'], rows: [['ours', '400']], notes: ['A note.'], chart },
-  ]);
+  ];
+  const results = join(folder, 'results');
+  writeResults(results, machine, sections);
+  t.equal(readFileSync(join(results, 'charts', 'w1.svg'), 'utf8'), chartSvg('W1: select', chart));
+  const text = readFileSync(join(results, 'RESULTS.md'), 'utf8');
   t.match(text, '| Machine | P, 2 cores, 16 GiB |');
   t.match(text, '## W1: select\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\n![W1: select](charts/w1.svg)');
 });
