@@ -40,9 +40,9 @@ async function run(settings: Settings): Promise<void> {
     printSection(section);
     sections.push(section);
   };
+  line.show('measuring what the machine can do');
+  const limits = measureLimits(folder);
   if (parts.has('engine')) {
-    line.show('measuring what the machine can do');
-    const limits = measureLimits(folder);
     const results: EngineResult[] = [];
     const onResult = (result: EngineResult): void => {
       results.push(result);
@@ -56,7 +56,7 @@ async function run(settings: Settings): Promise<void> {
   if (parts.has('small-runs')) onSection(await benchSmallRuns(service));
   if (parts.has('latency')) onSection(await benchLatency(service));
   if (parts.has('workers')) onSection(await benchWorkers(service));
-  if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, progress: line }));
+  if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
   line.clear();
   if (settings.write) writeResults(BENCH_FOLDER, machine, summaryFirst(sections));
 }
