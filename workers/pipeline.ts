@@ -12,7 +12,7 @@ import type { Next } from './operations/operation.ts';
 import { FileSink } from './output/file-sink.ts';
 import { createRowWriter } from './output/index.ts';
 import type { RowWriter } from './output/writer.ts';
-import type { OperationReport, RunReport } from './report.ts';
+import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
 import type { SpillFolder } from './spill/spill-folder.ts';
 import type { Tables } from './tables/table-cache.ts';
@@ -175,7 +175,17 @@ class Chain implements Pipeline {
   }
 
   verdict(rowsRead: number): Failure | null {
+    const { first } = this.#errors;
+    if (first !== null) this.#reportOnly(first);
     return this.#errors.verdict(this.#parts.template.defaults, rowsRead);
+  }
+
+  /** How far rows behind the one that ends the Run had come depends on batches: the report tells that row alone. */
+  #reportOnly({ step, code, sourceRow }: { step: number; code: RowErrorCode; sourceRow: number }): void {
+    for (const [index, report] of this.#parts.report.operations.entries()) {
+      const errors = index === step ? { [code]: { count: 1, rows: [sourceRow] } } : {};
+      Object.assign(report, { rows_in: 0, rows_out: 0, cells_changed: 0, errors });
+    }
   }
 
   takeOutput(): RunOutcomeOutput {

@@ -38,6 +38,12 @@ export class RunErrors {
     return false;
   }
 
+  /** The error that ends the Run: of the lowest source row, then of the earliest operation; null when none does. */
+  get first(): FatalRow | null {
+    const fatals = [...this.#steps.values()].flatMap(({ fatal }) => fatal ?? []);
+    return fatals.sort((a, b) => a.sourceRow - b.sourceRow || a.step - b.step)[0] ?? null;
+  }
+
   /** Counts an error; with `fatal` it ends the Run, unless an earlier row does. */
   note(step: number, fatal: FatalRow | null): void {
     const state = this.state(step);
@@ -63,10 +69,9 @@ export class RunErrors {
 
   /** What the errors make of the Run once its last row was seen; null = nothing. */
   verdict(defaults: TemplateDefaults, rowsRead: number): Failure | null {
+    const { first } = this;
+    if (first !== null) return rowFailure(first);
     const states = [...this.#steps.values()];
-    const fatals = states.flatMap(({ fatal }) => fatal ?? []);
-    const [first] = fatals.sort((a, b) => a.sourceRow - b.sourceRow || a.step - b.step);
-    if (first !== undefined) return rowFailure(first);
     if (this.#failedCheck !== null) return { code: 'TEMPLATE_CHECK_FAILED', message: this.#failedCheck.message };
     const count = states.reduce((sum, state) => sum + state.count, 0);
     const { maxErrors, maxErrorRatio } = defaults;

@@ -203,6 +203,15 @@ operations: [{parse_number: {columns: [amount], id: read_amount}}]`,
     output: 'a,b\n1,1\n',
   },
   {
+    name: 'the report tells that row alone, however far others had come',
+    template: `operations:
+  - {parse_number: {columns: [b], on_error: blank}}
+  - {parse_number: {columns: [a]}}`,
+    input: 'a,b\n1,x\ny,1\nz,x\n',
+    error: 'TEMPLATE_ROW_ERROR: Operation parse_number (/operations/1), column "a": NOT_A_NUMBER in row 2 of the data.',
+    errors: ['parse_number: NOT_A_NUMBER 1 2'],
+  },
+  {
     name: 'but syntax further down still counts',
     template: 'operations: [{slice: {limit: 1}}]',
     input: 'a,b\n1,1\n2,2\n"x,3\n',
