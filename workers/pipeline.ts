@@ -96,13 +96,20 @@ interface Link extends CountedStep {
   muted: boolean;
 }
 
-/** Rows that the operators may take at once; those behind one that needs all rows do not count. */
+/**
+ * Rows that the operators may take at once; those behind one that needs all rows do not count. Of an operator that makes
+ * several rows of one, no more may come than those behind it want.
+ */
 function wantedBy(links: readonly Link[], exactEnd: ExactEnd | null = null): number {
   let wanted = Number.POSITIVE_INFINITY;
+  let rowsMost = 1;
   for (const [index, { operator, needsAllRows }] of links.entries()) {
     const rows = operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY;
-    if (rows === 0 || index !== exactEnd?.index) wanted = Math.min(wanted, rows);
+    if (rows === 0) return 0;
+    if (rows < Number.POSITIVE_INFINITY && index !== exactEnd?.index)
+      wanted = Math.min(wanted, Math.max(1, Math.floor(rows / rowsMost)));
     if (needsAllRows) break;
+    rowsMost *= operator.rowsMost ?? 1;
   }
   return wanted;
 }

@@ -48,6 +48,37 @@ golden('unpivot', [
   },
 ]);
 
+golden('rows behind the end are not counted, also when one row becomes several', [
+  {
+    name: 'explode',
+    template: `operations:
+  - explode: {column: x, separator: "|"}
+  - slice: {limit: 2}`,
+    input: 'x,y\na|b,1\n|,2\n',
+    output: 'x,y\na,1\nb,1\n',
+  },
+  {
+    name: 'errors of rows behind the end do not end the Run',
+    template: `operations:
+  - parse_number: {columns: [n]}
+  - unpivot: {columns: [x, y]}
+  - slice: {limit: 3}`,
+    input: 'n,x,y\n1,a,b\n2,c,d\nbad,e,f\n',
+    output: 'n,name,value\n1,x,a\n1,y,b\n2,x,c\n',
+  },
+  {
+    name: 'join with all rows that fit',
+    template: `tables: {t: {ref: t}}
+operations:
+  - parse_number: {columns: [n]}
+  - join: {table: t, on: k, multiple: all, columns: [v]}
+  - slice: {limit: 3}`,
+    tables: { t: 'k,v\na,1\na,2\na,3\n' },
+    input: 'k,n\na,1\nb,bad\n',
+    output: 'k,n,v\na,1,1\na,1,2\na,1,3\n',
+  },
+]);
+
 golden('explode', [
   {
     name: 'as Miller nests: mlr nest --explode --values --across-records -f x --nested-fs semicolon',

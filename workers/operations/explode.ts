@@ -134,6 +134,7 @@ interface Copies {
 }
 
 class Explode implements Operator {
+  readonly rowsMost: number;
   readonly #context: OperatorContext;
   readonly #plan: Plan;
   readonly #index: number;
@@ -142,6 +143,7 @@ class Explode implements Operator {
   constructor(planned: Plan, context: OperatorContext) {
     this.#context = context;
     this.#plan = planned;
+    this.rowsMost = planned.itemsMax;
     this.#index = columnIndex(context.input, planned.column);
     this.#reader = new CellReader(planned.column.type, this.#index);
   }

@@ -199,7 +199,8 @@ function startJoin(planned: Plan, context: OperatorContext) {
   const probe = new TableProbe(context, { columns, levels }, planned.columns.map(place), planned.multiple);
   const payload = planned.columns.length;
   const settle = (batch: Batch): void => settleRows(planned, context, batch);
-  return new TableJoin(context, { table, index, probe, payload, settle });
+  const rowsMost = planned.multiple === 'all' ? Number.POSITIVE_INFINITY : 1;
+  return new TableJoin(context, { table, index, probe, payload, rowsMost, settle });
 }
 
 /** Keeps and drops rows by how they went, reports those in trouble, and hands the rest on. */

@@ -115,6 +115,8 @@ export interface Operator {
    * may hand on more rows than are wanted: what lies behind must be ignored.
    */
   lastRow?(): number | null;
+  /** How many rows may come of one at most, for an operator that makes more of them; 1 unless given. */
+  readonly rowsMost?: number;
 }
 
 export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown> {

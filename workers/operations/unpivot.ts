@@ -105,6 +105,7 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan {
 }
 
 class Unpivot implements Operator {
+  readonly rowsMost: number;
   readonly #context: OperatorContext;
   readonly #plan: Plan;
   readonly #columns: readonly number[];
@@ -117,6 +118,7 @@ class Unpivot implements Operator {
     const { heap } = context.arena;
     this.#context = context;
     this.#plan = plan;
+    this.rowsMost = Math.max(1, plan.columns.length);
     this.#columns = plan.columns.map((column) => columnIndex(context.input, column));
     this.#readers = plan.columns.map(({ type }, index) => new CellReader(type, this.#columns[index]!));
     this.#kept = context.layout.filter((index) => index >= 0);

@@ -15,7 +15,7 @@ const AVERAGE_ROWS_MAX = 1000;
 
 const windowColumn = Type.Object(
   {
-    fn: Type.Enum([...WINDOW_FUNCTIONS]),
+    fn: Type.Enum([...WINDOW_FUNCTIONS], { description: 'What the column is; see above.' }),
     column: Type.Optional(columnName),
     as: Type.Optional(
       Type.String({ minLength: 1, description: 'The new column; without it the function and its column.' }),

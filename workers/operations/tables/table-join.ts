@@ -25,6 +25,8 @@ export interface JoinParts {
   readonly probe: TableProbe;
   /** Columns that the probe adds before the outcome. */
   readonly payload: number;
+  /** See Operator. */
+  readonly rowsMost: number;
   /** Takes the probe's batches in the order of the rows. */
   settle(batch: Batch): void;
 }
@@ -37,6 +39,7 @@ interface Part {
 }
 
 export class TableJoin implements Operator {
+  readonly rowsMost: number;
   readonly #context: OperatorContext;
   readonly #parts: JoinParts;
   #spilled: SpilledJoin | null = null;
@@ -46,6 +49,7 @@ export class TableJoin implements Operator {
   constructor(context: OperatorContext, parts: JoinParts) {
     this.#context = context;
     this.#parts = parts;
+    this.rowsMost = parts.rowsMost;
   }
 
   push(batch: Batch): void {

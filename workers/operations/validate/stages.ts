@@ -81,5 +81,5 @@ function existsStage(
   const index = new TableIndex(context, table.columns.length, [tableKey]);
   const probed = { columns: [columnIndex(context.input, column)], levels: [match] };
   const probe = new TableProbe(context, probed, [], 'first');
-  return new TableJoin(context, { table, index, probe, payload: 0, settle: context.next });
+  return new TableJoin(context, { table, index, probe, payload: 0, rowsMost: 1, settle: context.next });
 }
