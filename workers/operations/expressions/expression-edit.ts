@@ -112,7 +112,11 @@ function choiceEdit(
       const row = u32[(rows >>> 2) + i]!;
       const text = texts[u8[states + i]!];
       if (text === undefined) unknown.push(row);
-      else u32.set([text.at, text.bytes], (made.at + row * VIEW_BYTES) >>> 2);
+      else {
+        const view = (made.at + row * VIEW_BYTES) >>> 2;
+        u32[view] = text.at;
+        u32[view + 1] = text.bytes;
+      }
     }
     if (unknown.length > 0) expression.bind(batch);
     for (const row of unknown) {

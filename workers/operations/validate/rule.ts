@@ -1,6 +1,8 @@
 // A rule of `validate` as a Template writes it, and what a check is. The checks themselves are in the files beside it, by
 // family; checks.ts is their table.
+
 import { type Static, Type } from 'typebox';
+import type { GreedyPattern } from '../../expression/greedy-pattern.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Column } from '../../schema.ts';
 import { columnName, columnType } from '../column-set.ts';
@@ -51,6 +53,8 @@ export type Judge = (value: unknown) => RowErrorCode | null;
 /** The planned check of one rule. `judge` makes one for each Run. */
 export interface PlannedCheck {
   readonly judge: (context: OperatorContext) => Judge;
+  /** A pattern that a kernel can look for: texts in which it is found pass. */
+  readonly passes?: GreedyPattern | null;
 }
 
 /** What a check has around it while a Template is checked. `problem` names a parameter of the rule. */

@@ -108,5 +108,5 @@ function planPattern({ pattern = '' }: Rule, _column: unknown, around: RuleScope
   const compiled = compileRegularExpression(pattern);
   if ('problem' in compiled) return around.problem('pattern', compiled.problem);
   const judge: Judge = (value) => (compiled.test(value as string) ? null : 'PATTERN_MISMATCH');
-  return { judge: () => judge };
+  return { judge: () => judge, passes: compiled.greedy };
 }

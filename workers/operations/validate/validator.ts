@@ -9,6 +9,7 @@ import { RowExpression } from '../expressions/row-expression.ts';
 import { MARK_AGAIN } from '../keys/marked-rows.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
 import { MISSING } from '../tables/table-probe.ts';
+import { AcceptedCells } from './accepted-cells.ts';
 import { isStaged, type PlannedRule } from './plan-rules.ts';
 
 /** One rule at work. */
@@ -96,7 +97,7 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
   const index = column === null ? -1 : columnIndex(context.input, column);
   const reader = column === null ? null : new CellReader(column.type, index);
   const where = planned.where === null ? null : new RowExpression(planned.where, context.input, context);
-  const { bind, judge } = judgeOf(test, reader, context, mark);
+  const { bind, judge } = judgeOf(test, { reader, index }, context, mark);
   return {
     planned,
     column: index,
@@ -112,7 +113,7 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
 
 function judgeOf(
   test: PlannedRule['test'],
-  reader: CellReader | null,
+  { reader, index }: { readonly reader: CellReader | null; readonly index: number },
   context: OperatorContext,
   mark: number,
 ): Pick<RunningRule, 'bind' | 'judge'> {
@@ -122,9 +123,12 @@ function judgeOf(
       return { bind, judge: (row) => (isEmpty(reader!.read(row)) ? 'REQUIRED_EMPTY' : null) };
     case 'value': {
       const judge = test.check.judge(context);
+      const { passes } = test.check;
+      const accepted = passes ? new AcceptedCells(context, index, passes) : null;
       return {
-        bind,
+        bind: (batch) => accepted?.bind(batch),
         judge(row) {
+          if (accepted?.has(row)) return null;
           const value = reader!.read(row);
           return isEmpty(value) ? null : judge(value);
         },
