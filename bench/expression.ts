@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { checkExpression } from '../workers/expression/checker.ts';
 import { compileExpression } from '../workers/expression/compiler.ts';
 import type { ExpressionEnvironment } from '../workers/expression/environment.ts';
+import { median } from './median.ts';
 
 /** Rows that are walked again and again: more than the caches of the processor hold. */
 const ROW_COUNT = 200_000;
@@ -127,10 +128,6 @@ function measure(lane: Lane, rows: readonly Row[], expected: number): number {
     elapsed = performance.now() - start;
   } while (elapsed < ROUND_MILLISECONDS);
   return evaluations / elapsed / 1000;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)]!;
 }
 
 const rows = makeRows();
