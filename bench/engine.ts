@@ -33,6 +33,8 @@ export interface Standing {
   readonly name: string;
   /** MB/s of the input. */
   readonly rate: Figure | null;
+  /** Processor time of all threads for each MB: what is left on a machine with other work. */
+  readonly processorMilliseconds: number;
   readonly peakBytes: number;
   readonly rounds: number;
   readonly failure: string | null;
@@ -110,8 +112,12 @@ function measureAll(
 }
 
 function standing(name: string, measures: readonly Measure[], failure: string | null, inputBytes: number): Standing {
-  if (measures.length === 0 || failure !== null) return { name, rate: null, peakBytes: 0, rounds: 0, failure };
+  if (measures.length === 0 || failure !== null) {
+    return { name, rate: null, processorMilliseconds: 0, peakBytes: 0, rounds: 0, failure };
+  }
   const rate = figureOf(measures.map(({ milliseconds }) => inputBytes / 1e3 / milliseconds));
   const peakBytes = figureOf(measures.map(({ peakBytes }) => peakBytes)).median;
-  return { name, rate, peakBytes, rounds: measures.length, failure };
+  const processor = figureOf(measures.map((measure) => measure.processorMilliseconds)).median;
+  const processorMilliseconds = processor / (inputBytes / 1e6);
+  return { name, rate, processorMilliseconds, peakBytes, rounds: measures.length, failure };
 }

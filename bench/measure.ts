@@ -14,6 +14,8 @@ export interface ProcessJob {
 
 export interface Measure {
   readonly milliseconds: number;
+  /** Of all its threads. */
+  readonly processorMilliseconds: number;
   /** Of the process, or of the one that did the work. */
   readonly peakBytes: number;
   readonly outputBytes: number;

@@ -9,7 +9,7 @@ export function engineSection({ workload, inputBytes, limit, standings }: Engine
   return {
     name: workload.name.toLowerCase(),
     title: `${workload.name}: ${workload.title}, ${Math.round(inputBytes / 1e6)} MB`,
-    columns: ['', 'MB/s', 'min..max', 'ours / it', 'of the limit', 'peak MB', 'rounds'],
+    columns: ['', 'MB/s', 'min..max', 'ours / it', 'of the limit', 'CPU ms/MB', 'peak MB', 'rounds'],
     rows: standings.map((standing) => row(standing, own, limit.rate)),
     notes: [
       `Physical limit, one thread, step after step: ${Math.round(limit.rate)} MB/s (${limit.text}).`,
@@ -61,8 +61,8 @@ export function summarySection(results: readonly EngineResult[]): Section {
   };
 }
 
-function row({ name, rate, peakBytes, rounds }: Standing, own: number, limit: number): string[] {
-  if (rate === null) return [name, 'failed', '', '', '', '', ''];
+function row({ name, rate, processorMilliseconds, peakBytes, rounds }: Standing, own: number, limit: number): string[] {
+  if (rate === null) return [name, 'failed', '', '', '', '', '', ''];
   const { median, low, high } = rate;
   return [
     name,
@@ -70,6 +70,7 @@ function row({ name, rate, peakBytes, rounds }: Standing, own: number, limit: nu
     `${low.toFixed(0)}..${high.toFixed(0)}`,
     (own / median).toFixed(2),
     `${((median / limit) * 100).toFixed(0)} %`,
+    processorMilliseconds.toFixed(2),
     (peakBytes / 1e6).toFixed(0),
     String(rounds),
   ];

@@ -11,10 +11,11 @@ Written by \`npm run bench -- --write\`; figures of one machine, medians of the 
 them. What carries over to other machines is the ratio: *ours / it* above 1 means that template-run is faster. All take
 the same file, each run in a process of its own, in turn; time is from the call to the finished file, without the start of
 the process (Miller's start of some milliseconds is part of its time). Every contender's answer is compared with ours on a
-small file of the same kind before its time counts: exactly, except that DuckDB may keep any row of each address in W4 and
-give groups and rows of one amount in any order, as may Polars for groups, for rows of one amount and in W8.
-Contenders that take more than five seconds are measured once. Memory is the peak of the process. Physical limits are
-measured in the same run: copying memory, looking for a byte, reading and writing files of the medium.
+small file of the same kind before its time counts: exactly, except that DuckDB may keep any row of each address in W4,
+and that DuckDB and Polars may give groups (W5), rows of one amount (W6) and bookings (W8) in any order. Contenders that
+take more than five seconds are measured once. *CPU ms/MB* is the processor time of all threads for each MB of input.
+Memory is the peak of the process. Physical limits are measured in the same run: copying memory, looking for a byte,
+reading and writing files of the medium.
 `;
 
 /** @param folder the project's bench folder */

@@ -84,6 +84,7 @@ t.test('a process of its own measures a run within a memory budget', async (t) =
   const job = { system: 'template-run', threads: 1, workload: 'W6', input: inputOf(workload), output } as const;
   const found = measure({ ...job, budgetBytes: 64 * 1024 * 1024 });
   t.ok(found.milliseconds > 0);
+  t.ok(found.processorMilliseconds > 0);
   t.ok(found.peakBytes > 20e6, 'at least what Node itself takes');
   t.equal(found.outputBytes, readFileSync(output).length);
   compareAnswers(workload, 'csv-parse', await ownAnswer(workload), readAnswer(output, workload));
