@@ -1,12 +1,10 @@
 // 64 connections that send small files at full speed: no error, memory explained by what is kept, a loop that turns; then
 // a budget full of records: refusals and no crash, and the process stays below the budget and its base.
-import t, { type Test } from 'tap';
+import tap, { type Test } from 'tap';
 import { type LoadResult, load, uploadRequest } from '../../bench/service/load.ts';
 import { file } from '../blackbox/multipart.ts';
 import { type Service, startService } from '../blackbox/service.ts';
 import { BASE_BYTES, gauges, heldBytes, MIB, mebibytes, resident, SLOW } from './probe.ts';
-
-t.setTimeout(400_000);
 
 const FILE = Buffer.from(`id,amount,note\n${'1,2.50,some words of a row\n'.repeat(40)}`.slice(0, 1024));
 const PATH = '/api/v1/templates/pick/runs';
@@ -26,8 +24,8 @@ interface Reading {
   readonly loopSeconds: number;
 }
 
-t.test('small Runs at full speed', { skip: SLOW, timeout: 120_000 }, async (t) => {
-  const service = await startService(t, { accounts: { acme: {} } }, flags('4GiB'));
+tap.test('small Runs at full speed', { skip: SLOW, timeout: 120_000 }, async (t) => {
+  const service = await start(t, '4GiB');
   const readings: Reading[] = [];
   for (let round = 0; round < 6; round += 1) readings.push(await flood(t, service, 64));
   for (const { load } of readings) t.same(load.others, {}, 'no error');
@@ -40,9 +38,9 @@ t.test('small Runs at full speed', { skip: SLOW, timeout: 120_000 }, async (t) =
   t.ok(loops[3]! < LOOP_SECONDS_MAX, `event loop p99 ${loops}`);
 });
 
-t.test('a budget full of records', { skip: SLOW, timeout: 200_000 }, async (t) => {
+tap.test('a budget full of records', { skip: SLOW, timeout: 200_000 }, async (t) => {
   const budgetBytes = 128 * MIB;
-  const service = await startService(t, { accounts: { acme: {} } }, flags(budgetBytes));
+  const service = await start(t, budgetBytes);
   let last: Reading | null = null;
   for (let round = 0; round < 20; round += 1) {
     last = await flood(t, service, 12);
@@ -55,9 +53,9 @@ t.test('a budget full of records', { skip: SLOW, timeout: 200_000 }, async (t) =
   t.equal(readiness.status, 200, 'a full budget is no illness');
 });
 
-t.test('outputs beyond their share go to the disk', { skip: SLOW, timeout: 60_000 }, async (t) => {
+tap.test('outputs beyond their share go to the disk', { skip: SLOW, timeout: 60_000 }, async (t) => {
   const budgetBytes = 64 * MIB;
-  const service = await startService(t, { accounts: { acme: {} } }, flags(budgetBytes));
+  const service = await start(t, budgetBytes);
   const csv = file(`id,amount\n${'100000,2.50\n'.repeat(5000)}`);
   const client = service.client();
   const runs: string[] = [];
@@ -76,6 +74,13 @@ t.test('outputs beyond their share go to the disk', { skip: SLOW, timeout: 60_00
 
 function flags(memoryBudget: string | number): Record<string, string | number> {
   return { workers: 2, 'memory-budget': memoryBudget, 'log-level': 'warn' };
+}
+
+/** A service for the test; the file may take longer than the files of the black box. */
+async function start(t: Test, memoryBudget: string | number): Promise<Service> {
+  const service = await startService(t, { accounts: { acme: {} } }, flags(memoryBudget));
+  tap.setTimeout(400_000);
+  return service;
 }
 
 async function flood(t: Test, service: Service, connections: number): Promise<Reading> {
