@@ -70,6 +70,25 @@ const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly
         '-f',
       ].concat(['email,amount_count,id_min,name_max']),
     },
+    aggregate_values: {
+      // One group has most rows: the metrics cannot hold its values.
+      operation: {
+        op: 'aggregate',
+        group_by: 'site',
+        metrics: [
+          { fn: 'count_distinct', column: 'id', as: 'id_distinct_count' },
+          { fn: 'mode', column: 'name', as: 'name_mode' },
+          { fn: 'count_distinct', column: 'email', as: 'email_distinct_count' },
+        ],
+      },
+      miller: ['stats1', '-a', 'distinct_count,mode', '-f', 'id,name,email', '-g', 'site'].concat([
+        'then',
+        'cut',
+        '-o',
+        '-f',
+        'site,id_distinct_count,name_mode,email_distinct_count',
+      ]),
+    },
     fill_up: {
       operation: { op: 'fill_up', columns: ['site'] },
       miller: ['tac', 'then', 'fill-down', '-f', 'site', 'then', 'tac'],

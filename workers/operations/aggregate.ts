@@ -201,13 +201,14 @@ function reductionOf(
   metrics: readonly PlannedMetric[],
   { places, conditions }: MetricReads,
   context: OperatorContext,
-): Pick<GroupReduction, 'makes' | 'begin' | 'add' | 'end'> {
+): Pick<GroupReduction, 'makes' | 'metrics' | 'begin' | 'add' | 'end'> {
   const held = new HeldBytes(context.budget);
   const accumulators = metrics.map(({ fn, source, separator, percent }): Accumulator => {
     return makeAccumulator(fn, source?.type ?? null, { separator, percent, held });
   });
   return {
     makes: metrics.map(({ type }) => type),
+    metrics: { held, accumulators, cell: cellOf },
     begin() {
       held.release();
       for (const accumulator of accumulators) accumulator.begin();

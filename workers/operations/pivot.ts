@@ -11,7 +11,7 @@ import { textOfValue } from './cells/text-of-value.ts';
 import { CellFault } from './cells/value-cells.ts';
 import { columnName, columnSet } from './column-set.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { type Accumulator, METRICS, type MetricName, makeAccumulator, metricType } from './rows/accumulators.ts';
+import { METRICS, type MetricName, makeAccumulator, metricType } from './rows/accumulators.ts';
 import { withBlankFlags } from './rows/blank-flags.ts';
 import { HeldBytes } from './rows/held-values.ts';
 import { type GroupReduction, RowGroups } from './rows/row-groups.ts';
@@ -203,6 +203,7 @@ function reductionOf(planned: Plan, context: OperatorContext): GroupReduction {
     readTypes: columns.map((column) => column.type),
     groups: groups.length,
     makes: cells.map(() => type),
+    metrics: { held, accumulators: cells, cell: cellOf },
     begin() {
       held.release();
       counts.fill(0);
@@ -217,7 +218,7 @@ function reductionOf(planned: Plan, context: OperatorContext): GroupReduction {
       if (aggregate === null && counts[place]! > 1) context.errors.failCheck(MEETING);
     },
     end() {
-      const made = cells.map((cell) => cellValue(cell) ?? fill);
+      const made = cells.map((cell) => cellOf(cell.end()) ?? fill);
       held.release();
       return made;
     },
@@ -226,8 +227,7 @@ function reductionOf(planned: Plan, context: OperatorContext): GroupReduction {
 
 const MEETING = 'several rows have the same group and name. Say in "aggregate" what becomes of them.';
 
-function cellValue(cell: Accumulator): unknown {
-  const value = cell.end();
+function cellOf(value: unknown): unknown {
   if (!(value instanceof CellFault)) return value;
   throw new Failed('TEMPLATE_ROW_ERROR', `pivot: ${value.code}: a sum or text is larger than a cell can be.`);
 }

@@ -7,7 +7,8 @@ import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
 import { textOfValue } from '../cells/text-of-value.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import { ExactSum } from './exact-sum.ts';
-import { distinctCount, type HeldBytes, mode, percentile, variance } from './held-values.ts';
+import { distinctCount, type HeldBytes, type Holding, mode, percentile } from './held-values.ts';
+import { variance } from './variance.ts';
 import { WideSum } from './wide-sum.ts';
 
 export const METRICS = [
@@ -23,6 +24,8 @@ export interface Accumulator {
   add(value: unknown): void;
   /** The metric's value, null, or a CellFault. */
   end(): unknown;
+  /** Of a metric that holds the values of a group: how they go elsewhere when there are too many. */
+  readonly holding?: Holding;
 }
 
 export interface MetricSettings {
@@ -55,9 +58,9 @@ export function makeAccumulator(
 ): Accumulator {
   switch (name) {
     case 'count_distinct':
-      return distinctCount(held);
+      return distinctCount(column!, held);
     case 'mode':
-      return mode(held);
+      return mode(column!, held);
     case 'median':
     case 'percentile':
       return percentile(column!, name === 'median' ? 50 : percent, held);

@@ -1,7 +1,6 @@
-// Metrics that must hold the values of a group until its end: median, percentile, mode, count_distinct; and the two that
-// need exact squares, variance and stdev. What all of one operation hold is counted, charged to the budget and bounded.
+// Metrics that need all values of a group: median, percentile, mode, count_distinct. They hold them while memory allows it;
+// when there are too many they let go of them (late-groups.ts) and work on them once more when they come back sorted.
 import type { BudgetShare } from '../../budget.ts';
-import { Failed } from '../../failure.ts';
 import type { ColumnType } from '../../schema.ts';
 import {
   addDecimals,
@@ -9,7 +8,6 @@ import {
   Decimal,
   decimalFromNumber,
   multiplyDecimals,
-  powerOfTen,
   roundDecimal,
   subtractDecimals,
 } from '../../values/decimal.ts';
@@ -23,8 +21,6 @@ const HELD_BYTES_MAX = 128 * 1024 * 1024;
 /** Taken whatever the budget says, so that ordinary groups do not depend on what other Runs hold. */
 const HELD_BYTES_FORCED = 2 * 1024 * 1024;
 
-const HELD_METRICS = 'aggregate: the values that count_distinct, median, percentile and mode hold of one group take';
-
 /** A value in an array or map of the runtime, its text not counted. */
 const VALUE_BYTES = 64;
 
@@ -36,52 +32,140 @@ export class HeldBytes {
   readonly #budget: BudgetShare;
   #heldBytes = 0;
   #chargedBytes = 0;
+  #isOver = false;
 
   constructor(budget: BudgetShare) {
     this.#budget = budget;
   }
 
+  /** Whether more is held than may be: the metrics are to let go of their values before the next row. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   hold(textLength = 0): void {
     this.#heldBytes += VALUE_BYTES + textLength * 2;
-    if (this.#heldBytes > HELD_BYTES_MAX) throw new Failed('RUN_RESOURCE_LIMIT', `${HELD_METRICS} more than 128 MiB.`);
+    if (this.#heldBytes > HELD_BYTES_MAX) this.#isOver = true;
     if (this.#heldBytes <= this.#chargedBytes) return;
+    if (this.#heldBytes > HELD_BYTES_FORCED && !this.#budget.take(CHARGE_BYTES)) {
+      this.#isOver = true;
+      return;
+    }
     if (this.#heldBytes <= HELD_BYTES_FORCED) this.#budget.force(CHARGE_BYTES);
-    else if (!this.#budget.take(CHARGE_BYTES))
-      throw new Failed('RUN_RESOURCE_LIMIT', `${HELD_METRICS} more than the memory budget has left.`);
     this.#chargedBytes += CHARGE_BYTES;
   }
 
   release(): void {
+    this.#isOver = false;
     this.#heldBytes = 0;
     if (this.#chargedBytes > 0) this.#budget.give(this.#chargedBytes);
     this.#chargedBytes = 0;
   }
 }
 
-export function distinctCount(held: HeldBytes): Accumulator {
+/** A value that is held, and how often it came. */
+export interface HeldValue {
+  readonly value: unknown;
+  readonly count: number;
+}
+
+/** How a metric lets go of the values of a group, and what it makes of them when they come back sorted. */
+export interface Holding {
+  /** The type of a column that takes the values. */
+  readonly type: ColumnType;
+  /** The values that are held, in the order in which they first came; the metric holds none afterwards. */
+  letGo(): Iterable<HeldValue>;
+  readonly sorted: SortedMetric;
+}
+
+/** A metric over the values of a group in rising order, equal ones in the order in which they came: it holds but a few. */
+export interface SortedMetric {
+  /** @param count how many values will come, equal ones counted each */
+  begin(count: number): void;
+  /**
+   * @param isNew whether it differs from the one before
+   * @param place rises with the order in which values came
+   */
+  add(held: HeldValue, isNew: boolean, place: number): void;
+  /** As of an accumulator. */
+  end(): unknown;
+}
+
+export function distinctCount(column: ColumnType, held: HeldBytes): Accumulator {
   const counts = countedValues(held);
-  return { begin: counts.begin, add: counts.add, end: () => counts.entries.size };
+  let different = 0;
+  const sorted: SortedMetric = {
+    begin: () => {
+      different = 0;
+    },
+    add: (_value, isNew) => {
+      if (isNew) different++;
+    },
+    end: () => different,
+  };
+  return {
+    begin: counts.begin,
+    add: counts.add,
+    end: () => counts.entries.size,
+    holding: { type: column, letGo: counts.letGo, sorted },
+  };
 }
 
 /** The most frequent value; of equally frequent ones that which came first. */
-export function mode(held: HeldBytes): Accumulator {
+export function mode(column: ColumnType, held: HeldBytes): Accumulator {
   const counts = countedValues(held);
   return {
     begin: counts.begin,
     add: counts.add,
     end: () => {
-      let most: { readonly value: unknown; readonly count: number } | null = null;
+      let most: HeldValue | null = null;
       for (const entry of counts.entries.values()) if (most === null || entry.count > most.count) most = entry;
       return most?.value ?? null;
+    },
+    holding: { type: column, letGo: counts.letGo, sorted: sortedMode() },
+  };
+}
+
+/** The longest run of equals; of equally long ones that whose first value came first. */
+function sortedMode(): SortedMetric {
+  const none = { value: null as unknown, count: 0, place: 0 };
+  let most = none;
+  let run = none;
+  const close = (): void => {
+    if (run.count > most.count || (run.count === most.count && run.place < most.place)) most = run;
+  };
+  return {
+    begin: () => {
+      most = none;
+      run = none;
+    },
+    add: ({ value, count }, isNew, place) => {
+      if (!isNew) {
+        run.count += count;
+        return;
+      }
+      close();
+      run = { value, count, place };
+    },
+    end: () => {
+      close();
+      return most.value;
     },
   };
 }
 
 function countedValues(held: HeldBytes) {
-  const entries = new Map<string, { readonly value: unknown; count: number }>();
+  let entries = new Map<string, { readonly value: unknown; count: number }>();
   return {
-    entries,
+    get entries() {
+      return entries;
+    },
     begin: () => entries.clear(),
+    letGo: () => {
+      const values = entries.values();
+      entries = new Map();
+      return values;
+    },
     add: (value: unknown) => {
       if (value === null) return;
       const key = canonicalText(value);
@@ -105,9 +189,10 @@ function canonicalText(value: unknown): string {
 
 /** Between two values the part of the way that is left, as in spreadsheets (PERCENTILE.INC); decimals stay exact. */
 export function percentile(column: ColumnType, percent: number, held: HeldBytes): Accumulator {
-  let values: unknown[] = [];
   const part = decimalFromNumber(percent);
   if (part === null) throw new Error('a percentage is a finite number');
+  const type = column === 'number' ? 'number' : 'decimal';
+  let values: unknown[] = [];
   return {
     begin: () => {
       values = [];
@@ -119,102 +204,79 @@ export function percentile(column: ColumnType, percent: number, held: HeldBytes)
     },
     end: () => {
       if (values.length === 0) return null;
-      // The place among the sorted values is `whole` and `rest` / 100 of a step.
-      const place = multiplyDecimals(part, new Decimal(values.length - 1, 2));
-      const whole = place === null ? null : roundDecimal(place, 0, 'down');
-      if (place === null || whole === null) return new CellFault('OUT_OF_RANGE');
-      const rest = subtractDecimals(place, whole)!;
-      if (column === 'number') return between(values as number[], Number(whole.digits), Number(rest));
-      return betweenDecimals(values as Decimal[], Number(whole.digits), rest) ?? new CellFault('OUT_OF_RANGE');
+      const place = placeAmong(values.length, part);
+      if (place === null) return new CellFault('OUT_OF_RANGE');
+      if (type === 'number') (values as number[]).sort((a, b) => a - b);
+      else (values as Decimal[]).sort(compareDecimals);
+      return between(values[place.at], values[place.at + 1], place.rest);
+    },
+    holding: {
+      type,
+      letGo: () => {
+        const all = values;
+        values = [];
+        return onceEach(all);
+      },
+      sorted: sortedPercentile(part),
     },
   };
 }
 
-function between(values: number[], at: number, rest: number): number {
-  values.sort((a, b) => a - b);
-  const low = values[at]!;
-  return rest === 0 ? low : low + (values[at + 1]! - low) * rest;
+function sortedPercentile(part: Decimal): SortedMetric {
+  let place: SortedPlace | null = null;
+  let taken = 0;
+  let low: unknown = null;
+  let high: unknown = null;
+  return {
+    begin: (count) => {
+      place = placeAmong(count, part);
+      taken = 0;
+    },
+    add: ({ value }) => {
+      if (taken === place?.at) low = value;
+      else if (taken - 1 === place?.at) high = value;
+      taken++;
+    },
+    end: () => {
+      if (taken === 0) return null;
+      return place === null ? new CellFault('OUT_OF_RANGE') : between(low, high, place.rest);
+    },
+  };
 }
 
-function betweenDecimals(values: Decimal[], at: number, rest: Decimal): Decimal | null {
-  values.sort(compareDecimals);
-  const low = values[at]!;
+function* onceEach(values: readonly unknown[]): Iterable<HeldValue> {
+  for (const value of values) yield { value, count: 1 };
+}
+
+/** Behind the value at `at` of the sorted ones, `rest` of the step to the next one. */
+interface SortedPlace {
+  readonly at: number;
+  readonly rest: Decimal;
+}
+
+/** Null when it takes more digits than there are. */
+function placeAmong(count: number, part: Decimal): SortedPlace | null {
+  const place = multiplyDecimals(part, new Decimal(count - 1, 2));
+  const whole = place === null ? null : roundDecimal(place, 0, 'down');
+  return place === null || whole === null ? null : { at: Number(whole.digits), rest: subtractDecimals(place, whole)! };
+}
+
+function between(low: unknown, high: unknown, rest: Decimal): unknown {
+  if (typeof low !== 'number') {
+    return betweenDecimals(low as Decimal, high as Decimal, rest) ?? new CellFault('OUT_OF_RANGE');
+  }
+  const way = Number(rest);
+  return way === 0 ? low : low + ((high as number) - low) * way;
+}
+
+function betweenDecimals(low: Decimal, high: Decimal, rest: Decimal): Decimal | null {
   if (Number(rest.digits) === 0) return low;
-  const step = subtractDecimals(values[at + 1]!, low);
+  const step = subtractDecimals(high, low);
   const way = step === null ? null : multiplyDecimals(step, rest);
   const value = way === null ? null : addDecimals(low, way);
   if (value === null) return null;
   let { scale } = value;
   let digits = BigInt(value.digits);
-  for (; scale > Math.max(low.scale, values[at + 1]!.scale) && digits % 10n === 0n; scale--) digits /= 10n;
+  for (; scale > Math.max(low.scale, high.scale) && digits % 10n === 0n; scale--) digits /= 10n;
   return roundDecimal(value, scale, 'down');
-}
-
-/** Of a sample (n - 1); null for less than two values. Integers and decimals are summed exactly. */
-export function variance(column: ColumnType, root: boolean): Accumulator {
-  const inner = column === 'number' ? doubleVariance() : exactVariance();
-  return {
-    begin: inner.begin,
-    add: inner.add,
-    end: () => {
-      const value = inner.end();
-      return typeof value === 'number' && root ? Math.sqrt(value) : value;
-    },
-  };
-}
-
-/** Welford's method, in the order of the source. */
-function doubleVariance(): Accumulator {
-  let [count, mean, squares] = [0, 0, 0];
-  return {
-    begin: () => {
-      [count, mean, squares] = [0, 0, 0];
-    },
-    add: (value) => {
-      if (value === null) return;
-      const x = value as number;
-      const distance = x - mean;
-      count++;
-      mean += distance / count;
-      squares += distance * (x - mean);
-    },
-    end: () => (count < 2 ? null : squares / (count - 1)),
-  };
-}
-
-function exactVariance(): Accumulator {
-  const zero = new Decimal(0, 0);
-  let count = 0;
-  let sum: Decimal | null = zero;
-  let squares: Decimal | null = zero;
-  return {
-    begin: () => {
-      count = 0;
-      sum = zero;
-      squares = zero;
-    },
-    add: (value) => {
-      if (value === null || sum === null || squares === null) return;
-      const x = value instanceof Decimal ? value : new Decimal(value as number | bigint, 0);
-      const square = multiplyDecimals(x, x);
-      sum = addDecimals(sum, x);
-      squares = square === null ? null : addDecimals(squares, square);
-      count++;
-    },
-    end: () => {
-      if (sum === null || squares === null) return new CellFault('OUT_OF_RANGE');
-      if (count < 2) return null;
-      const scale = Math.max(squares.scale, sum.scale * 2);
-      const squared = BigInt(sum.digits) ** 2n * powerOfTen(scale - sum.scale * 2);
-      const above = BigInt(count) * BigInt(squares.digits) * powerOfTen(scale - squares.scale) - squared;
-      return ratio(above, BigInt(count) * BigInt(count - 1) * powerOfTen(scale));
-    },
-  };
-}
-
-/** A quotient of whole numbers that are not negative as a double, from its first 70 bits or more. */
-function ratio(above: bigint, below: bigint): number {
-  const shift = Math.max(0, 70 + below.toString(2).length - above.toString(2).length);
-  const quotient = Number((above << BigInt(shift)) / below);
-  return shift < 1000 ? quotient / 2 ** shift : quotient / 2 ** 1000 / 2 ** (shift - 1000);
 }

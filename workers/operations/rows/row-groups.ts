@@ -1,15 +1,16 @@
 // Rows brought together by group and reduced to one row each, in bounded memory: sorted by group, read group by group, and
 // what comes of each group sorted by where the group was first seen.
-import { Batch, type ColumnData } from '../../batch.ts';
-import { Failed } from '../../failure.ts';
+import type { Batch } from '../../batch.ts';
 import type { ColumnType } from '../../schema.ts';
 import { CellReader } from '../cells/cell-values.ts';
 import { ColumnBuilder } from '../cells/column-builder.ts';
 import type { MatchLevel } from '../keys/match-level.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { OperatorContext } from '../operation.ts';
+import { type HoldingMetrics, LateGroups } from './late-groups.ts';
 import { RowSorter } from './row-sorter.ts';
 import { SortKeys } from './sort-keys.ts';
+import { type ValueRow, valueBatch } from './value-batch.ts';
 
 /** Groups written at once. */
 const GROUPS_MAX = 512;
@@ -31,22 +32,20 @@ export interface GroupReduction {
   readonly showsGroups?: boolean;
   /** Whether groups come by their cells instead of their place. */
   readonly sorted?: boolean;
+  /** The metrics that it makes, by their cells, if some may hold values. */
+  readonly metrics?: HoldingMetrics;
   begin(): void;
   add(values: readonly unknown[]): void;
   /** The cells of the group's row behind its group cells; null when nothing comes of the group. */
   end(): readonly unknown[] | null;
 }
 
-/** What came of a group: its cells, and its source row. */
-interface GroupRow {
-  readonly cells: readonly unknown[];
-  readonly source: number;
-}
-
 export class RowGroups {
   readonly #context: OperatorContext;
   readonly #reduction: GroupReduction;
   readonly #sorter: RowSorter;
+  /** Groups whose metrics have more values than they may hold. */
+  #late: LateGroups | null = null;
   #taken = 0;
 
   constructor(context: OperatorContext, reduction: GroupReduction) {
@@ -91,48 +90,65 @@ export class RowGroups {
   }
 
   *#reduce(types: readonly ColumnType[], results: RowSorter): Iterable<void> {
-    const { readTypes, groups } = this.#reduction;
+    const { readTypes, groups, metrics } = this.#reduction;
     const readers = [...readTypes, 'integer' as const].map((type, index) => new CellReader(type, index + 1));
-    let pending: GroupRow[] = [];
+    let pending: ValueRow[] = [];
     let key: Buffer | null = null;
-    let placed: GroupRow = { cells: [], source: 0 };
+    let placed: ValueRow = { cells: [], source: 0 };
     const takesLast = this.#reduction.place === 'last';
     const close = (): void => {
+      const late = this.#late?.isOpen === true ? this.#late : null;
+      late?.take();
       const made = key === null ? null : this.#reduction.end();
       if (made === null) return;
       const { cells, source } = placed;
-      pending.push({ cells: [...cells.slice(0, groups), ...made, cells[cells.length - 1]], source });
+      const row = { cells: [...cells.slice(0, groups), ...made, cells[cells.length - 1]], source };
+      if (late === null) pending.push(row);
+      else late.close(row);
     };
-    const steps = this.#sorter.finish((batch) => {
-      for (const reader of readers) reader.bind(batch);
+    const writePending = (): void => {
+      this.#write(pending, types, results);
+      pending = [];
+    };
+    yield* this.#sorter.finish((batch) => {
+      bindAll(batch, readers);
       for (let at = 0; at < batch.live; at++) {
         const row = batch.physicalRow(at);
         const values = readers.map((reader) => reader.read(row));
         const bytes = keyBytes(batch, row);
         const isNew = key === null || !key.equals(bytes);
         if (isNew) {
+          const copy = Buffer.from(bytes);
           close();
-          key = Buffer.from(bytes);
+          key = copy;
           this.#reduction.begin();
+          if (this.#late !== null) bindAll(batch, readers);
         }
         if (isNew || takesLast) placed = { cells: values, source: batch.sourceRow(row) };
         this.#reduction.add(values);
+        if (metrics?.held.isOver !== true) continue;
+        this.#late ??= new LateGroups(this.#context, metrics, types, groups);
+        this.#late.take();
+        bindAll(batch, readers);
       }
-      if (pending.length < GROUPS_MAX) return;
-      this.#write(pending, types, results);
-      pending = [];
+      if (pending.length >= GROUPS_MAX) writePending();
     });
-    yield* steps;
     close();
-    this.#write(pending, types, results);
+    writePending();
+    if (this.#late === null) return;
+    yield* this.#late.finish((row) => {
+      pending.push(row);
+      if (pending.length >= GROUPS_MAX) writePending();
+    });
+    writePending();
   }
 
-  #write(rows: readonly GroupRow[], types: readonly ColumnType[], results: RowSorter): void {
+  #write(rows: readonly ValueRow[], types: readonly ColumnType[], results: RowSorter): void {
     const { arena } = this.#context;
     for (let from = 0; from < rows.length; from += GROUPS_MAX) {
       const some = rows.slice(from, from + GROUPS_MAX);
       const mark = arena.next;
-      results.add(resultBatch(this.#context, some, types));
+      results.add(valueBatch(this.#context, some, types));
       arena.release(mark);
     }
   }
@@ -146,38 +162,7 @@ function keyBytes(batch: Batch, row: number): Buffer {
   return Buffer.from(u8.buffer, u32[view]!, u32[view + 1]!);
 }
 
-/** False when the arena is full. */
-function put(builder: ColumnBuilder, row: number, value: unknown): boolean {
-  const outcome = builder.set(row, value);
-  if (outcome === 'done' || outcome === 'full') return outcome === 'done';
-  throw new Failed('TEMPLATE_ROW_ERROR', `${outcome}: a sum or text is larger than a cell can be.`);
-}
-
-function resultBatch({ arena }: OperatorContext, rows: readonly GroupRow[], types: readonly ColumnType[]): Batch {
-  const columns = types.map((type, index): ColumnData => {
-    const builder = new ColumnBuilder(arena, type);
-    for (;;) {
-      const mark = arena.next;
-      if (builder.begin(rows.length) && rows.every((row, at) => put(builder, at, row.cells[index])))
-        return builder.column;
-      arena.release(mark);
-      arena.enlarge(arena.capacityBytes * 2);
-    }
-  });
-  const selection = arena.take(rows.length * 4);
-  for (let row = 0; row < rows.length; row++) arena.heap.u32[(selection >>> 2) + row] = row;
-  const sources = arena.take(rows.length * 8);
-  for (const [row, { source }] of rows.entries()) arena.heap.f64[(sources >>> 3) + row] = source;
-  return new Batch({
-    arena,
-    rows: rows.length,
-    selection,
-    live: rows.length,
-    columns,
-    raw: null,
-    sourceRows: { at: sources },
-    materialise: () => {
-      throw new Error('groups have no raw columns');
-    },
-  });
+/** Again after anything that may allocate. */
+function bindAll(batch: Batch, readers: readonly CellReader[]): void {
+  for (const reader of readers) reader.bind(batch);
 }
