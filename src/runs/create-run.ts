@@ -1,29 +1,14 @@
 // create_run from check 9 on: who owns the request's Idempotency-Key decides whether it makes a Run, waits for another
 // request's, or repeats one. The checks before are the route's.
 import { Lease } from '../admission/lease.ts';
-import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { busy, refusal } from '../http/refusal.ts';
+import { busy } from '../http/refusal.ts';
 import { Admission } from './admit.ts';
+import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import type { Ownership } from './idempotency.ts';
 import { makeRun } from './make-run.ts';
 import type { NodeState } from './node-state.ts';
-import type { CheckedTemplate } from './output-name.ts';
 import { replayRun } from './replay-run.ts';
 import { takeSeat } from './take-seat.ts';
-
-export interface CreateRunRequest {
-  readonly exchange: Exchange;
-  readonly account: Account;
-  readonly subscription: Subscription;
-  readonly template: CatalogTemplate<CheckedTemplate>;
-  /** The Idempotency-Key, null = none. */
-  readonly key: string | null;
-  /** Of the form. */
-  readonly boundary: string;
-  /** Name of the output for its Run and ending. */
-  readonly outputName: (runId: string, ending: string) => string;
-}
 
 /** Resolves when the request is answered and its Run, if it made one, is over. */
 export async function createRun(node: NodeState, request: CreateRunRequest): Promise<void> {
@@ -43,10 +28,6 @@ export async function createRun(node: NodeState, request: CreateRunRequest): Pro
   } finally {
     leave();
   }
-}
-
-export function keyReused(): ReturnType<typeof refusal> {
-  return refusal('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was used for a different request.');
 }
 
 async function ownRun(node: NodeState, request: CreateRunRequest, ownership: Ownership | null): Promise<void> {

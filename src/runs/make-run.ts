@@ -7,7 +7,7 @@ import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { Admission } from './admit.ts';
 import { answerWhenOver } from './answer-run.ts';
 import { conductRun } from './conduct.ts';
-import { type CreateRunRequest, keyReused } from './create-run.ts';
+import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import { EngineRun, type TaskFrame } from './engine-run.ts';
 import type { Ownership } from './idempotency.ts';
 import { LiveRun } from './live-run.ts';

@@ -1,7 +1,7 @@
 // A repeat whose key already has a Run: its body is hashed and never stored, it needs neither quota nor slot nor memory.
 import { busy } from '../http/refusal.ts';
 import { answerFinished, answerWhenOver } from './answer-run.ts';
-import { type CreateRunRequest, keyReused } from './create-run.ts';
+import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import type { Claim } from './idempotency.ts';
 import { answerUploadEnd, newUpload } from './make-run.ts';
 import type { NodeState } from './node-state.ts';

@@ -5,7 +5,7 @@ import { Lease } from '../admission/lease.ts';
 import { busy } from '../http/refusal.ts';
 import { Admission } from './admit.ts';
 import { answerFinished, answerRunning } from './answer-run.ts';
-import { type CreateRunRequest, keyReused } from './create-run.ts';
+import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import type { Ownership, Seat } from './idempotency.ts';
 import { answerUploadEnd, makeRun, storedUpload } from './make-run.ts';
 import type { NodeState } from './node-state.ts';

@@ -14,7 +14,8 @@ import {
 import { columnIndex } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { type Accumulator, makeAccumulator } from './rows/accumulators.ts';
+import type { Accumulator } from './rows/accumulator.ts';
+import { makeAccumulator } from './rows/accumulators.ts';
 import { HeldBytes } from './rows/held-values.ts';
 
 const amount = Type.Union([Type.Number(), Type.String({ minLength: 1 })]);

@@ -6,8 +6,9 @@ import { Timestamp } from '../../values/timestamp.ts';
 import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
 import { textOfValue } from '../cells/text-of-value.ts';
 import { CellFault } from '../cells/value-cells.ts';
+import type { Accumulator } from './accumulator.ts';
 import { ExactSum } from './exact-sum.ts';
-import { distinctCount, type HeldBytes, type Holding, mode, percentile } from './held-values.ts';
+import { distinctCount, type HeldBytes, mode, percentile } from './held-values.ts';
 import { variance } from './variance.ts';
 import { WideSum } from './wide-sum.ts';
 
@@ -17,16 +18,6 @@ export const METRICS = [
 ] as const;
 
 export type MetricName = (typeof METRICS)[number];
-
-export interface Accumulator {
-  begin(): void;
-  /** The cell's value, null for none, in the order of the source. */
-  add(value: unknown): void;
-  /** The metric's value, null, or a CellFault. */
-  end(): unknown;
-  /** Of a metric that holds the values of a group: how they go elsewhere when there are too many. */
-  readonly holding?: Holding;
-}
 
 export interface MetricSettings {
   readonly separator: string;

@@ -13,7 +13,7 @@ import {
 } from '../../values/decimal.ts';
 import { textOfValue } from '../cells/text-of-value.ts';
 import { CellFault } from '../cells/value-cells.ts';
-import type { Accumulator } from './accumulators.ts';
+import type { Accumulator, HeldValue, SortedMetric } from './accumulator.ts';
 
 /** What the metrics of one operation hold of one group at most, so that no group can end the thread. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
@@ -61,34 +61,6 @@ export class HeldBytes {
     if (this.#chargedBytes > 0) this.#budget.give(this.#chargedBytes);
     this.#chargedBytes = 0;
   }
-}
-
-/** A value that is held, and how often it came. */
-export interface HeldValue {
-  readonly value: unknown;
-  readonly count: number;
-}
-
-/** How a metric lets go of the values of a group, and what it makes of them when they come back sorted. */
-export interface Holding {
-  /** The type of a column that takes the values. */
-  readonly type: ColumnType;
-  /** The values that are held, in the order in which they first came; the metric holds none afterwards. */
-  letGo(): Iterable<HeldValue>;
-  readonly sorted: SortedMetric;
-}
-
-/** A metric over the values of a group in rising order, equal ones in the order in which they came: it holds but a few. */
-export interface SortedMetric {
-  /** @param count how many values will come, equal ones counted each */
-  begin(count: number): void;
-  /**
-   * @param isNew whether it differs from the one before
-   * @param place rises with the order in which values came
-   */
-  add(held: HeldValue, isNew: boolean, place: number): void;
-  /** As of an accumulator. */
-  end(): unknown;
 }
 
 export function distinctCount(column: ColumnType, held: HeldBytes): Accumulator {

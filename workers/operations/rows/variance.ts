@@ -2,7 +2,7 @@
 import type { ColumnType } from '../../schema.ts';
 import { addDecimals, Decimal, multiplyDecimals, powerOfTen } from '../../values/decimal.ts';
 import { CellFault } from '../cells/value-cells.ts';
-import type { Accumulator } from './accumulators.ts';
+import type { Accumulator } from './accumulator.ts';
 
 /** Of a sample (n - 1); null for less than two values. Integers and decimals are summed exactly. */
 export function variance(column: ColumnType, root: boolean): Accumulator {

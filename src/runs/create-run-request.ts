@@ -1,0 +1,22 @@
+// What create_run is given once the route has let a request in, and the refusal that several of its ways share.
+import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { refusal } from '../http/refusal.ts';
+import type { CheckedTemplate } from './output-name.ts';
+
+export interface CreateRunRequest {
+  readonly exchange: Exchange;
+  readonly account: Account;
+  readonly subscription: Subscription;
+  readonly template: CatalogTemplate<CheckedTemplate>;
+  /** The Idempotency-Key, null = none. */
+  readonly key: string | null;
+  /** Of the form. */
+  readonly boundary: string;
+  /** Name of the output for its Run and ending. */
+  readonly outputName: (runId: string, ending: string) => string;
+}
+
+export function keyReused(): ReturnType<typeof refusal> {
+  return refusal('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was used for a different request.');
+}
