@@ -55,7 +55,7 @@ input:
 operations:
   - {op: renam, columns: {a: b}}
   - {op: rename, colums: {a: b}}
-  - {op: pivot, by: a}
+  - {op: transpose, by: a}
   - rename: {columns: {a: 1}}
   - {op: drop, columns: {type: txt}}
   - {op: rename, pattern: a}
@@ -70,7 +70,7 @@ output: {format: cvs}
     '4 /input/header_match Write "exact", "normal" or "loose". Did you mean "loose"?',
     '6 /operations/0 There is no operation "renam". Did you mean "rename"?',
     '7 /operations/1/colums Unknown parameter "colums" of rename. Did you mean "columns"?',
-    '8 /operations/2 The operation "pivot" is not available in this version.',
+    '8 /operations/2 The operation "transpose" is not available in this version.',
     '9 /operations/3/rename/columns/a Write a text, not 1. Put it in quotes.',
     '10 /operations/4/columns/type Write "text", "integer", "decimal", "number", "boolean", "date", "datetime" or "json". Did you mean "text"?',
     '11 /operations/5 Give exactly one of "columns", "pattern" with "replace" or "style".',

@@ -7,7 +7,13 @@ import { columnIndex } from './cells/cell-operator.ts';
 import { columnName, columnSet } from './column-set.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 import { type PlannedTerm, planTerms, sortBy } from './rows/sort-terms.ts';
-import { WINDOW_FUNCTIONS, type WindowFunction, windowFunction, windowProblem } from './windows/window-functions.ts';
+import {
+  WINDOW_FUNCTIONS,
+  type WindowFunction,
+  windowFunction,
+  windowProblem,
+  windowTypeProblem,
+} from './windows/window-functions.ts';
 import { WindowPass } from './windows/window-pass.ts';
 
 /** Rows of a moving average: three years of days. */
@@ -177,10 +183,10 @@ function plan({ partition_by, order_by, columns }: Static<typeof parameters>, sc
       ((fn === 'moving_average') === (rows !== undefined)
         ? null
         : `"rows" says over how many rows "moving_average" goes, and only that.`);
-    if (problem !== null) {
-      scope.problem(`/columns/${index}`, 'BAD_WINDOW', problem);
-      return [];
-    }
+    const typeProblem = windowTypeProblem(fn, source?.type ?? null);
+    if (problem !== null) scope.problem(`/columns/${index}`, 'BAD_WINDOW', problem);
+    else if (typeProblem !== null) scope.problem(`/columns/${index}/column`, 'WRONG_TYPE', typeProblem);
+    if (problem !== null || typeProblem !== null) return [];
     const made = windowFunction(fn, source?.type ?? null, rows ?? 1);
     scope.add(as ?? (column === undefined ? fn : `${fn}_${column}`), made.type, `/columns/${index}/as`);
     return [{ function: made, source }];

@@ -44,15 +44,19 @@ export interface WindowFunction {
 const NO_COLUMN: readonly WindowFunctionName[] = ['row_number', 'rank', 'dense_rank', 'group_size'];
 const NUMBERS_ONLY: readonly WindowFunctionName[] = ['running_sum', 'percent_of_total', 'moving_average', 'difference'];
 
-/** What a function needs, as a sentence for the Template's author; null when column and order suit it. */
+/** What a function needs of its settings, as a sentence for the Template's author; null when they suit it. */
 export function windowProblem(name: WindowFunctionName, column: ColumnType | null, ordered: boolean): string | null {
   if (NO_COLUMN.includes(name) && column !== null) return `"${name}" takes no column.`;
   if (!NO_COLUMN.includes(name) && name !== 'running_count' && column === null) return `"${name}" needs a column.`;
   if ((name === 'rank' || name === 'dense_rank') && !ordered) return `"${name}" needs order_by.`;
-  const isNumeric = column === 'integer' || column === 'decimal' || column === 'number';
-  if (NUMBERS_ONLY.includes(name) && !isNumeric)
-    return `"${name}" takes numbers, and the column is ${column} at this step. Use parse_number or cast.`;
   return null;
+}
+
+/** The same of the type of its column. */
+export function windowTypeProblem(name: WindowFunctionName, column: ColumnType | null): string | null {
+  const isNumeric = column === 'integer' || column === 'decimal' || column === 'number';
+  if (column === null || isNumeric || !NUMBERS_ONLY.includes(name)) return null;
+  return `"${name}" takes numbers, and the column is ${column} at this step. Use parse_number or cast.`;
 }
 
 /** @param rows of a moving average */
