@@ -1,13 +1,16 @@
 // One worker thread as the main thread sees it: its Runs, its messages of one turn gathered into one post, its heartbeat.
 // It neither starts nor ends threads: pool.ts does.
 // States: starting (its messages wait in the port) → ready → lost (its Runs were interrupted; a new one takes its number).
-import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
-import type { FromWorker, RunOutcome, RunTask, ThreadStart, ToWorker } from '../workers/messages.ts';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { FromWorker, RunTask, TaskOutcome, ThreadStart, ToWorker } from '../workers/messages.ts';
 import { CANCEL_FLAGS, CONTROL_BEAT, CONTROL_SLOTS } from '../workers/messages.ts';
+import { messagesOf } from '../workers/outcome-packer.ts';
+import type { Parcel } from '../workers/parcel.ts';
+import { TaskPacker } from '../workers/task-packer.ts';
 
 /** How a task ended. `interrupted`: its thread was lost. */
 export type TaskEnd =
-  | { readonly kind: 'done'; readonly outcome: RunOutcome }
+  | { readonly kind: 'done'; readonly outcome: TaskOutcome }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'fault'; readonly message: string; readonly stack: string };
@@ -36,8 +39,7 @@ export class PoolThread {
   #beat: Int32Array;
   #cancel: Int32Array;
   #tasks = new Map<number, ThreadTask>();
-  #outbox: ToWorker[] = [];
-  #transfer: Transferable[] = [];
+  #outbox = new TaskPacker();
   #lastBeat = 0;
   #lastBeatAt = performance.now();
   #onEnded: () => void;
@@ -55,8 +57,8 @@ export class PoolThread {
     this.#onEnded = onEnded;
     // Numbers of tasks begin at 0, and so do the flags of new memory.
     this.#cancel.fill(-1);
-    port1.on('message', (messages: readonly FromWorker[]) => {
-      for (const message of messages) this.#receive(message);
+    port1.on('message', (parcel: Parcel) => {
+      for (const message of messagesOf(parcel)) this.#receive(message);
     });
   }
 
@@ -80,8 +82,7 @@ export class PoolThread {
 
   run(task: ThreadTask): void {
     this.#tasks.set(task.task.task, task);
-    const { source } = task.task;
-    this.post({ kind: 'start', task: task.task }, source.kind === 'bytes' ? [source.bytes.buffer as ArrayBuffer] : []);
+    this.post({ kind: 'start', task: task.task });
     task.thread = this;
     this.grow(task);
   }
@@ -106,10 +107,10 @@ export class PoolThread {
     return false;
   }
 
-  post(message: ToWorker, transfer: readonly Transferable[] = []): void {
-    if (this.#outbox.length === 0) setImmediate(() => this.#flush());
-    this.#outbox.push(message);
-    this.#transfer.push(...transfer);
+  /** The bytes of a task's source must not be used any more. */
+  post(message: ToWorker): void {
+    if (this.#outbox.isEmpty) setImmediate(() => this.#flush());
+    this.#outbox.add(message);
   }
 
   /** The thread has ended: so have its Runs. */
@@ -122,9 +123,8 @@ export class PoolThread {
   }
 
   #flush(): void {
-    this.#port.postMessage(this.#outbox, this.#transfer);
-    this.#outbox = [];
-    this.#transfer = [];
+    const parcel = this.#outbox.parcel();
+    this.#port.postMessage(parcel, parcel.buffers);
   }
 
   #receive(message: FromWorker): void {

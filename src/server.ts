@@ -27,6 +27,7 @@ import { IdempotencyKeys } from './runs/idempotency.ts';
 import type { NodeState } from './runs/node-state.ts';
 import type { CheckedTemplate } from './runs/output-name.ts';
 import { MemoryRunStore } from './runs/registry.ts';
+import { TaskFrames } from './runs/task-frames.ts';
 import { WriteBlocks } from './spool/write-blocks.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -109,6 +110,7 @@ async function openServer(
     keys,
     outputs,
     pool,
+    frames: new TaskFrames(),
     budget,
     ledger,
     slots: new RunSlots(),

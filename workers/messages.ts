@@ -76,7 +76,14 @@ export interface RunOutcome {
   readonly busyMilliseconds: number;
 }
 
-/** Posted as arrays, several of one turn together. */
+/** An outcome as it crosses threads: its report is written once, where it was made. */
+export interface TaskOutcome extends Omit<RunOutcome, 'report'> {
+  /** A RunReport as JSON. */
+  readonly reportText: string;
+  readonly rowsRead: number;
+}
+
+/** Posted as parcels (task-packer.ts), several of one turn together. */
 export type ToWorker =
   | { readonly kind: 'start'; readonly task: RunTask }
   /** The source file has `bytes` bytes now; `ended`: and will have no more. */
@@ -85,11 +92,11 @@ export type ToWorker =
   /** Finish what runs, take nothing new, end the thread's task. */
   | { readonly kind: 'stop' };
 
-/** Posted as arrays, several of one turn together. */
+/** Posted as parcels (outcome-packer.ts), several of one turn together. */
 export type FromWorker =
   | { readonly kind: 'ready'; readonly thread: number }
   /** The Run is over; with a failure this may come while the file still arrives. The thread has forgotten the task. */
-  | { readonly kind: 'done'; readonly task: number; readonly outcome: RunOutcome }
+  | { readonly kind: 'done'; readonly task: number; readonly outcome: TaskOutcome }
   /** A cancelled Run has given everything back. */
   | { readonly kind: 'cancelled'; readonly task: number }
   /** A fault of ours: message and stack for the log, never for an answer. */
@@ -102,7 +109,7 @@ export const CONTROL_SLOTS = 1;
 /** What a thread is started with (the argument of its one long task). */
 export interface ThreadStart {
   readonly thread: number;
-  /** ToWorker[] come in, FromWorker[] go out. */
+  /** Parcels of ToWorker come in, parcels of FromWorker go out. */
   readonly port: MessagePort;
   readonly budget: SharedArrayBuffer;
   /** CONTROL_SLOTS Int32: CONTROL_BEAT counts batches, messages and idle ticks: a thread whose count stands still is silent. */

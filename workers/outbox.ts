@@ -1,25 +1,24 @@
 // Gathers a thread's messages of one turn of its loop into one post: small Runs end by the dozen.
-import type { MessagePort, Transferable } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { FromWorker } from './messages.ts';
+import { OutcomePacker } from './outcome-packer.ts';
 
 export class Outbox {
   readonly #port: MessagePort;
-  #messages: FromWorker[] = [];
-  #transfer: Transferable[] = [];
+  readonly #packer = new OutcomePacker();
 
   constructor(port: MessagePort) {
     this.#port = port;
   }
 
-  send(message: FromWorker, transfer: readonly Transferable[] = []): void {
-    if (this.#messages.length === 0) setImmediate(() => this.#flush());
-    this.#messages.push(message);
-    this.#transfer.push(...transfer);
+  /** The bytes of an output must not be used any more. */
+  send(message: FromWorker): void {
+    if (this.#packer.isEmpty) setImmediate(() => this.#flush());
+    this.#packer.add(message);
   }
 
   #flush(): void {
-    this.#port.postMessage(this.#messages, this.#transfer);
-    this.#messages = [];
-    this.#transfer = [];
+    const parcel = this.#packer.parcel();
+    this.#port.postMessage(parcel, parcel.buffers);
   }
 }

@@ -15,8 +15,11 @@ import {
   type ToWorker,
 } from './messages.ts';
 import { Outbox } from './outbox.ts';
+import { taskOutcome } from './outcome-packer.ts';
+import type { Parcel } from './parcel.ts';
 import { runTemplate } from './run.ts';
 import { TableCache } from './tables/table-cache.ts';
+import { TaskUnpacker } from './task-packer.ts';
 import { TemplateCache } from './template/template-cache.ts';
 
 /** Milliseconds between two beats of a thread that has nothing to do: below the silence that keeps new Runs away. */
@@ -48,12 +51,13 @@ export class Thread {
 
   /** Takes messages until `stop`. */
   async serve(thread: number): Promise<void> {
+    const tasks = new TaskUnpacker();
     const beat = setInterval(() => this.#beat(), IDLE_BEAT_MILLISECONDS);
     try {
       await new Promise<void>((resolve) => {
-        this.#port.on('message', (messages: readonly ToWorker[]) => {
+        this.#port.on('message', (parcel: Parcel) => {
           this.#beat();
-          for (const message of messages) {
+          for (const message of tasks.messages(parcel)) {
             if (message.kind === 'stop') resolve();
             else this.#receive(message);
           }
@@ -116,8 +120,7 @@ export class Thread {
   }
 
   #done(task: RunTask, outcome: RunOutcome): void {
-    const bytes = outcome.output?.bytes;
-    this.#outbox.send({ kind: 'done', task: task.task, outcome }, bytes ? [bytes.buffer as ArrayBuffer] : []);
+    this.#outbox.send({ kind: 'done', task: task.task, outcome: taskOutcome(outcome) });
   }
 
   #lost(task: RunTask, error: unknown): void {

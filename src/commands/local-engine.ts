@@ -6,6 +6,7 @@ import { extname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
 import type { RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
+import type { RunReport } from '../../workers/report.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
 import { type TaskEnd, ThreadPool } from '../pool.ts';
 import type { LocalTemplate } from './local-template.ts';
@@ -58,7 +59,9 @@ export class LocalEngine {
     });
     if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
     if (end.kind !== 'done') throw new Error('the thread of the Run was lost');
-    return { input, outcome: end.outcome, outputPath, milliseconds: performance.now() - start };
+    const { reportText, ...outcome } = end.outcome;
+    const report = JSON.parse(reportText) as RunReport;
+    return { input, outcome: { ...outcome, report }, outputPath, milliseconds: performance.now() - start };
   }
 
   /** Bytes of the outputs that have come to disk so far: those of small ones stay in memory. */

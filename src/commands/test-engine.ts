@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
 import type { RunTask, TaskTable } from '../../workers/messages.ts';
+import type { RunReport } from '../../workers/report.ts';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../admission/memory-budget.ts';
 import { type TaskEnd, ThreadPool } from '../pool.ts';
 import type { TestOutcome } from './template-expectation.ts';
@@ -66,10 +67,10 @@ export class TestEngine {
     const end = await new Promise<TaskEnd>((ended) => this.#pool.run(task, ended));
     if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
     if (end.kind !== 'done') throw new Error('the thread of a test was lost');
-    const { output, failure, report } = end.outcome;
+    const { output, failure, reportText } = end.outcome;
     const bytes = output === null ? null : (output.bytes ?? (await readFile(outputPath)));
     await rm(outputPath, { force: true });
-    return { output: bytes, failure, report };
+    return { output: bytes, failure, report: JSON.parse(reportText) as RunReport };
   }
 
   async #writeTables(

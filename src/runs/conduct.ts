@@ -1,7 +1,7 @@
 // Leads one Run from the start of its work to its end: the time limit, the drain, a client that nobody will answer, and
 // what the engine's end means. It does not talk to clients: they wait on the LiveRun.
 import type { Failure, FailureCode } from '../../workers/failure.ts';
-import type { RunOutcome } from '../../workers/messages.ts';
+import type { TaskOutcome } from '../../workers/messages.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
 import type { HttpErrorCode } from '../http/status.ts';
 import type { Admission } from './admit.ts';
@@ -117,16 +117,16 @@ async function judge(node: NodeState, run: Conducted, ending: Ending): Promise<R
   return failed(node, run, FAULT, null);
 }
 
-async function succeeded(node: NodeState, run: Conducted, outcome: RunOutcome, outputPath: string): Promise<RunOver> {
+async function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, outputPath: string): Promise<RunOver> {
   if (outcome.output === null) throw new Error('the engine reported success without an output');
   const output = await node.outputs.keep(outcome.output, outputPath);
   try {
     const completedAt = Date.now();
     const expiresAt = completedAt + node.retentionMilliseconds;
     const charged = await run.admission.charge(run.fingerprint, expiresAt);
-    const { rowsWritten, truncated, report } = outcome;
+    const { rowsWritten, truncated, reportText } = outcome;
     const outputName = run.outputName(output.ending);
-    const result = { completedAt, expiresAt, rowsWritten, truncated, output, outputName, error: null, report };
+    const result = { completedAt, expiresAt, rowsWritten, truncated, output, outputName, error: null, reportText };
     return await finish(node, run, result, outcome, charged);
   } catch (fault) {
     await node.outputs.remove(output);
@@ -135,7 +135,12 @@ async function succeeded(node: NodeState, run: Conducted, outcome: RunOutcome, o
 }
 
 /** A failed Run, or nothing at all when an HTTP error can still be given. */
-async function failed(node: NodeState, run: Conducted, failure: Failure, outcome: RunOutcome | null): Promise<RunOver> {
+async function failed(
+  node: NodeState,
+  run: Conducted,
+  failure: Failure,
+  outcome: TaskOutcome | null,
+): Promise<RunOver> {
   const { code, message } = failure;
   if (!FAILED_RUN_CODES.has(code) && run.live.drop()) return { kind: 'void', refusal: refusalOf(failure) };
   const completedAt = Date.now();
@@ -150,7 +155,7 @@ async function failed(node: NodeState, run: Conducted, failure: Failure, outcome
       output: null,
       outputName: null,
       error: { code, message },
-      report: outcome?.report ?? null,
+      reportText: outcome?.reportText ?? null,
     },
     outcome,
     false,
@@ -161,7 +166,7 @@ async function finish(
   node: NodeState,
   { live, fileBytes, requestId }: Conducted,
   result: RunResult,
-  outcome: RunOutcome | null,
+  outcome: TaskOutcome | null,
   charged: boolean,
 ): Promise<RunOver> {
   finishRun(live.run, result, node.baseUrl(), node.packer);
@@ -171,7 +176,7 @@ async function finish(
     milliseconds: result.completedAt - live.run.createdAt,
     busyMilliseconds: outcome?.busyMilliseconds ?? null,
     fileBytes,
-    rowsRead: outcome?.report.rows_read ?? null,
+    rowsRead: outcome?.rowsRead ?? null,
     rowsWritten: result.rowsWritten,
     charged,
   });

@@ -3,28 +3,16 @@
 // States: waiting (for 256 KiB or the end) → at work (its task may end early: the end is held) → over.
 import { rm } from 'node:fs/promises';
 import type { RunTask, TaskOverrides } from '../../workers/messages.ts';
-import type { OutputStore } from '../outputs/output-store.ts';
-import type { PooledRun, TaskEnd, ThreadPool } from '../pool.ts';
+import type { PooledRun, TaskEnd } from '../pool.ts';
+import type { NodeState } from './node-state.ts';
 import type { CheckedParameters } from './parameters.ts';
+import type { TaskFrame } from './task-frames.ts';
 import type { Upload } from './upload.ts';
-
-/** What every task on this upload has in common. */
-export type TaskFrame = Pick<
-  RunTask,
-  'template' | 'limits' | 'tables' | 'secretsDirectory' | 'startedAt' | 'reservationBytes'
->;
 
 export interface EngineEnd {
   readonly end: TaskEnd;
   /** Where the task may have left its output. */
   readonly outputPath: string;
-}
-
-export interface EngineSettings {
-  readonly pool: ThreadPool;
-  readonly outputs: OutputStore;
-  /** A path for the task's spill files. */
-  readonly spillPathFor: (task: number) => string;
 }
 
 interface CurrentTask {
@@ -36,9 +24,10 @@ interface CurrentTask {
 export class EngineRun {
   /** The end of the last task, once the upload is whole. A task that was cancelled ends too. */
   readonly result: Promise<EngineEnd>;
-  #settings: EngineSettings;
+  #node: NodeState;
   #upload: Upload;
   #frame: TaskFrame;
+  #startedAt = new Date().toISOString();
   #current: CurrentTask | null = null;
   #open = new Set<Promise<void>>();
   #grownBytes = 0;
@@ -47,8 +36,8 @@ export class EngineRun {
   #resolve: (end: EngineEnd) => void = () => {};
 
   /** Follows the upload from now on; what it already has is taken up. */
-  constructor(settings: EngineSettings, upload: Upload, frame: TaskFrame) {
-    this.#settings = settings;
+  constructor(node: NodeState, upload: Upload, frame: TaskFrame) {
+    this.#node = node;
     this.#upload = upload;
     this.#frame = frame;
     this.result = new Promise((resolve) => {
@@ -110,13 +99,23 @@ export class EngineRun {
   }
 
   #start({ delimiter, headerRow }: CheckedParameters, source: RunTask['source']): void {
-    const { pool, outputs, spillPathFor } = this.#settings;
+    const { pool, outputs, paths } = this.#node;
     const number = pool.nextTask();
     const overrides = { delimiter, headerRow };
     const output = outputs.placeFor(number);
-    const spillDirectory = spillPathFor(number);
+    const spillDirectory = paths.spillFor(number);
     const { ending } = this.#upload;
-    const task: RunTask = { ...this.#frame, task: number, source, ending, overrides, output, spillDirectory };
+    const startedAt = this.#startedAt;
+    const task: RunTask = {
+      ...this.#frame,
+      task: number,
+      source,
+      ending,
+      overrides,
+      output,
+      spillDirectory,
+      startedAt,
+    };
     let closed = (): void => {};
     const open = new Promise<void>((resolve) => {
       closed = resolve;
@@ -139,11 +138,11 @@ export class EngineRun {
     // A thread that is gone cannot remove its files itself.
     if (end.end.kind === 'interrupted') await rm(spillDirectory, { recursive: true, force: true });
     const kept = end.end.kind === 'done' && end.end.outcome.output !== null;
-    if (!kept || task !== this.#current) await this.#settings.outputs.discardPlace(end.outputPath);
+    if (!kept || task !== this.#current) await this.#node.outputs.discardPlace(end.outputPath);
   }
 
   /** A task whose end nobody waits for: its output goes when it has ended, or now if it already has. */
   #drop(task: CurrentTask): void {
-    if (task.end !== null) void this.#settings.outputs.discardPlace(task.end.outputPath);
+    if (task.end !== null) void this.#node.outputs.discardPlace(task.end.outputPath);
   }
 }

@@ -1,14 +1,12 @@
 // Makes a Run of an admitted request: receives the upload (check 13) with the engine at its heels, starts the Run (14),
 // answers, and stays with it until it is over.
-import type { RunTask } from '../../workers/messages.ts';
-import { reservationBytes } from '../../workers/template/reservation.ts';
 import type { Lease } from '../admission/lease.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { Admission } from './admit.ts';
 import { answerWhenOver } from './answer-run.ts';
 import { conductRun } from './conduct.ts';
 import { type CreateRunRequest, keyReused } from './create-run-request.ts';
-import { EngineRun, type TaskFrame } from './engine-run.ts';
+import { EngineRun } from './engine-run.ts';
 import type { Ownership } from './idempotency.ts';
 import { LiveRun } from './live-run.ts';
 import type { NodeState } from './node-state.ts';
@@ -60,8 +58,8 @@ export function answerUploadEnd({ exchange }: CreateRunRequest, end: Exclude<Upl
 export async function makeRun(node: NodeState, request: CreateRunRequest, claims: RunClaims): Promise<void> {
   const { admission, ownership, lease } = claims;
   const upload = claims.upload ?? storedUpload(node, request, lease);
-  const spillPathFor = node.paths.spillFor;
-  const engine = new EngineRun({ pool: node.pool, outputs: node.outputs, spillPathFor }, upload, frameOf(request));
+  const frame = node.frames.of(request.account, request.subscription, request.template);
+  const engine = new EngineRun(node, upload, frame);
   // Before the spool goes, and before the memory is free, the engine has let go of both.
   lease.hold(() => engine.closed());
   if (claims.upload === null) upload.begin();
@@ -122,18 +120,4 @@ async function startRun(
     deserted,
   });
   await answered;
-}
-
-function frameOf({ account, subscription, template }: CreateRunRequest): TaskFrame {
-  const { rowsMax, outputRowsMax, outputBytesMax, inflatedBytesMax } = subscription.plan;
-  const tables: Record<string, RunTask['tables'][string]> = {};
-  for (const [name, { path, sha256 }] of account.tables) tables[name] = { path, sha256 };
-  return {
-    template: { source: template.source, format: template.format, sha256: template.sha256 },
-    limits: { rowsMax, outputRowsMax, outputBytesMax, inflatedBytesMax },
-    tables,
-    secretsDirectory: account.secretsDirectory,
-    startedAt: new Date().toISOString(),
-    reservationBytes: reservationBytes(template.checked),
-  };
 }

@@ -11,12 +11,14 @@ import type { Drain } from './drain.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
 import type { RunStore } from './registry.ts';
 import type { RunRecord } from './run.ts';
+import type { TaskFrames } from './task-frames.ts';
 
 export interface NodeState {
   readonly runs: RunStore;
   readonly keys: IdempotencyKeys;
   readonly outputs: OutputStore;
   readonly pool: ThreadPool;
+  readonly frames: TaskFrames;
   readonly slots: RunSlots;
   readonly budget: MemoryBudget;
   readonly ledger: QuotaLedger;

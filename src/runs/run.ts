@@ -31,7 +31,8 @@ export interface RunResult {
   readonly output: StoredOutput | null;
   readonly outputName: string | null;
   readonly error: { readonly code: FailureCode; readonly message: string } | null;
-  readonly report: RunReport | null;
+  /** A RunReport as JSON. */
+  readonly reportText: string | null;
 }
 
 /** Path of the API; every address begins with it. */
@@ -97,15 +98,20 @@ export function outputNameOf(run: RunRecord): string | null {
 }
 
 function render(run: RunRecord, result: RunResult | null, baseUrl: string): string {
-  const report = result?.report ?? null;
-  const json = renderWith(run, result, baseUrl, report);
-  if (report === null || json.length <= REPORT_CHARACTERS_MAX) return json;
-  // A report that is too long loses its per-operation part, and says so.
-  if (JSON.stringify(report).length <= REPORT_CHARACTERS_MAX) return json;
-  return renderWith(run, result, baseUrl, { ...report, operations: [], shortened: true });
+  const json = renderWithout(run, result, baseUrl);
+  const text = result?.reportText ?? null;
+  // Without its last brace.
+  return `${json.slice(0, -1)},"report":${text === null ? 'null' : shortened(text)}}`;
 }
 
-function renderWith(run: RunRecord, result: RunResult | null, baseUrl: string, report: object | null): string {
+/** A report that is too long loses its per-operation part, and says so. */
+function shortened(reportText: string): string {
+  if (reportText.length <= REPORT_CHARACTERS_MAX) return reportText;
+  return JSON.stringify({ ...(JSON.parse(reportText) as RunReport), operations: [], shortened: true });
+}
+
+/** Without the report. */
+function renderWithout(run: RunRecord, result: RunResult | null, baseUrl: string): string {
   const { output } = run;
   return JSON.stringify({
     id: run.id,
@@ -126,7 +132,6 @@ function renderWith(run: RunRecord, result: RunResult | null, baseUrl: string, r
             download_url: `${baseUrl}${runPath(run.id)}/output`,
           },
     error: result?.error ?? null,
-    report,
   });
 }
 

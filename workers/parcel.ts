@@ -1,0 +1,63 @@
+// How the messages of one turn cross threads: as one JSON text, with short byte strings in one buffer. The structured
+// clone of as many objects and the transfer of as many buffers cost a small Run more than anything else about it.
+
+/** A longer byte string travels as a buffer of its own, given away; a shorter one is copied. */
+const COPIED_BYTES_MAX = 16 * 1024;
+
+/** What is posted. */
+export interface Parcel {
+  /** The messages as JSON. */
+  readonly text: string;
+  /** Long texts that the messages name by their index, so that nobody reads them on the way. */
+  readonly reports: readonly string[];
+  /** The first one holds all that is copied. */
+  readonly buffers: readonly ArrayBuffer[];
+}
+
+/** Where a byte string lies in a parcel. */
+export interface PackedPlace {
+  /** Index in `buffers`. */
+  readonly buffer: number;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Gathers what the next parcel takes along. */
+export class ParcelBytes {
+  #copied: Uint8Array[] = [];
+  #copiedBytes = 0;
+  #given: ArrayBuffer[] = [];
+
+  /** @param bytes all of their buffer, which is given away when they are many */
+  add(bytes: Uint8Array): PackedPlace {
+    const { length } = bytes;
+    if (length > COPIED_BYTES_MAX) {
+      this.#given.push(bytes.buffer as ArrayBuffer);
+      return { buffer: this.#given.length, start: 0, length };
+    }
+    const start = this.#copiedBytes;
+    this.#copied.push(bytes);
+    this.#copiedBytes += length;
+    return { buffer: 0, start, length };
+  }
+
+  /** Ends the parcel; what is added later is the next one's. */
+  parcel(text: string, reports: readonly string[] = []): Parcel {
+    const copy = new Uint8Array(this.#copiedBytes);
+    let at = 0;
+    for (const bytes of this.#copied) {
+      copy.set(bytes, at);
+      at += bytes.length;
+    }
+    const buffers = [copy.buffer, ...this.#given];
+    this.#copied = [];
+    this.#copiedBytes = 0;
+    this.#given = [];
+    return { text, reports, buffers };
+  }
+}
+
+/** A view of the bytes at a place of a parcel that has arrived. */
+export function bytesAt({ buffers }: Parcel, { buffer, start, length }: PackedPlace): Uint8Array {
+  return new Uint8Array(buffers[buffer]!, start, length);
+}
