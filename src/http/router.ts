@@ -19,8 +19,11 @@ export interface Route {
 }
 
 interface PathEntry {
+  readonly path: string;
   readonly segments: readonly string[];
   readonly routes: Route[];
+  /** Value of an Allow header. */
+  allow: string;
 }
 
 export class Router {
@@ -28,10 +31,14 @@ export class Router {
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
-      const segments = route.path.split('/');
-      const same = this.#paths.find((entry) => entry.segments.join('/') === route.path);
-      if (same === undefined) this.#paths.push({ segments, routes: [route] });
-      else same.routes.push(route);
+      const { path } = route;
+      let entry = this.#paths.find((known) => known.path === path);
+      if (entry === undefined) {
+        entry = { path, segments: path.split('/'), routes: [], allow: '' };
+        this.#paths.push(entry);
+      }
+      entry.routes.push(route);
+      entry.allow = allowedMethods(entry.routes);
     }
   }
 
@@ -44,7 +51,7 @@ export class Router {
       return;
     }
     const { method } = exchange.head;
-    const allow = allowedMethods(entry.routes);
+    const { allow } = entry;
     if (method === 'OPTIONS') {
       exchange.empty(204, [['Allow', allow]]);
       return;
