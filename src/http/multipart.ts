@@ -4,6 +4,7 @@
 // States: reading → broken (told once, the rest is ignored) or whole (the last boundary was seen and the body ended).
 import type { Readable, Writable } from 'node:stream';
 import busboy from 'busboy';
+import { plainForm } from './plain-form.ts';
 
 /** A form has at most this many parts. */
 export const PARTS_MAX = 64;
@@ -58,7 +59,10 @@ export class FormReader {
   #sink: FormSink;
   /** Line end, two dashes, boundary. */
   #delimiter: Buffer;
-  #parser: Writable;
+  #boundary: string;
+  /** null: nothing has come yet, or the form was plain and is read. */
+  #parser: Writable | null = null;
+  #plain = false;
   #over = false;
   #fileSeen = false;
   /** Busboy is inside the file and holds nothing back: what comes next is the file's up to a delimiter. */
@@ -72,13 +76,16 @@ export class FormReader {
   constructor(boundary: string, sink: FormSink) {
     this.#sink = sink;
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
-    this.#parser = this.#newParser(boundary);
+    this.#boundary = boundary;
   }
 
   /** Keeps nothing of the bytes but copies. */
   write(bytes: Buffer): void {
+    if (this.#over || this.#plain) return;
+    if (this.#parser === null && this.#readPlain(bytes)) return;
+    this.#parser ??= this.#newParser(this.#boundary);
     let rest = bytes;
-    if (!this.#over) this.#untoldBytes += bytes.length;
+    this.#untoldBytes += bytes.length;
     while (rest.length > 0 && !this.#over) {
       if (this.#inFile) {
         const length = this.#contentLength(rest);
@@ -95,13 +102,30 @@ export class FormReader {
 
   /** The body has ended. */
   end(): void {
-    if (!this.#over) this.#parser.end();
+    if (this.#over) return;
+    if (this.#plain) {
+      process.nextTick(() => this.#close());
+      return;
+    }
+    this.#parser ??= this.#newParser(this.#boundary);
+    this.#parser.end();
   }
 
   /** Forgets the form; nothing is called any more. */
   abandon(): void {
     this.#over = true;
-    this.#parser.destroy();
+    this.#parser?.destroy();
+  }
+
+  /** A form in one piece with nothing but the file, as nearly all are, needs no parser. */
+  #readPlain(bytes: Buffer): boolean {
+    const plain = plainForm(bytes, this.#delimiter);
+    if (plain === null) return false;
+    this.#plain = true;
+    this.#fileSeen = true;
+    this.#sink.fileStarted(endingOf(plain.fileName));
+    if (plain.end > plain.start) this.#sink.fileBytes(bytes.subarray(plain.start, plain.end));
+    return true;
   }
 
   #newParser(boundary: string): Writable {
@@ -133,7 +157,7 @@ export class FormReader {
       return;
     }
     this.#fileSeen = true;
-    this.#sink.fileStarted(/\.([A-Za-z0-9]{1,16})$/.exec(fileName)?.[1]?.toLowerCase() ?? '');
+    this.#sink.fileStarted(endingOf(fileName));
     stream.on('data', (bytes: Buffer) => {
       if (this.#over) return;
       // Pieces are views of what was written, but for what busboy had held back.
@@ -211,6 +235,10 @@ export class FormReader {
     this.abandon();
     this.#sink.broken(message);
   }
+}
+
+function endingOf(fileName: string): string {
+  return /\.([A-Za-z0-9]{1,16})$/.exec(fileName)?.[1]?.toLowerCase() ?? '';
 }
 
 function isParameter(name: string | undefined): name is ParameterName {

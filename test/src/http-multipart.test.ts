@@ -131,6 +131,31 @@ t.test('random forms in random pieces are read as busboy reads them', async (t) 
   );
 });
 
+t.test('a form in one piece is read as in many, whatever is odd about it', async (t) => {
+  const named = disposition('file', 'a.b.CSV');
+  const content = 'x,y\r\n1,2';
+  const last = `--${BOUNDARY}--`;
+  const forms = {
+    plain: part(named, content) + last,
+    'with a type': `${part(`${named}\r\nContent-Type: text/csv`, content)}${last}\r\n`,
+    'with an epilogue': `${part(named, content)}${last}\r\n${part(named, content)}`,
+    'with a preamble': `\r\n${part(named, content)}${last}`,
+    empty: part(named, '') + last,
+    'without an empty line': `--${BOUNDARY}\r\n${named}\r\n\r\n${last}`,
+    'of two boundaries': `--${BOUNDARY}\r\n${part(named, content)}${last}`,
+    'with an odd boundary inside': part(named, `a\r\n--${BOUNDARY}-b`) + last,
+    'with another case': part(named.toUpperCase(), content) + last,
+    'with another part': part(named, content) + part(disposition('delimiter'), ';') + last,
+    'with two headers of a kind': part(`${named}\r\n${disposition('other', 'x')}`, content) + last,
+  };
+  for (const [what, form] of Object.entries(forms)) {
+    const [seen, pieces] = [await read(Buffer.from(form), [10_000]), await read(Buffer.from(form), [1])];
+    t.strictSame(seen, pieces, what);
+  }
+  const { file, end } = await read(Buffer.from(forms.plain), [10_000]);
+  t.strictSame([file, end], [content, 'whole']);
+});
+
 t.test('every cut of a form is broken, and told once', async (t) => {
   const body = Buffer.from(`${part(disposition('file', 'a'), 'x,y\r\n1,2')}--${BOUNDARY}--`);
   for (let length = 0; length < body.length; length += 1) {
