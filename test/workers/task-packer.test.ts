@@ -1,0 +1,134 @@
+// What crosses between the main thread and a worker thread arrives as it was sent: tasks whose common values are sent
+// once, more of them than a thread remembers, byte strings short and long, outcomes with and without an output.
+import t from 'tap';
+import type { FromWorker, RunOutcome, RunTask, ToWorker } from '../../workers/messages.ts';
+import { messagesOf, OutcomePacker, taskOutcome } from '../../workers/outcome-packer.ts';
+import { TaskPacker, TaskUnpacker } from '../../workers/task-packer.ts';
+
+const LIMITS = { rowsMax: 10, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
+
+function task(number: number, template: RunTask['template'], source: RunTask['source']): RunTask {
+  return {
+    task: number,
+    template,
+    source,
+    ending: 'csv',
+    overrides: { delimiter: ';', headerRow: null },
+    limits: LIMITS,
+    output: { path: `/out/${number}`, memoryBytesMax: 1024 },
+    spillDirectory: `/spill/${number}`,
+    tables: { people: { path: '/tables/people.csv', sha256: 'ab' } },
+    secretsDirectory: null,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    reservationBytes: 1,
+  };
+}
+
+const template = (name: string): RunTask['template'] => ({
+  source: `{"name":"${name}"}`,
+  format: 'json',
+  sha256: name,
+});
+
+const filled = (length: number, value: number): Uint8Array => new Uint8Array(length).fill(value);
+
+t.test('tasks arrive with their Templates, however many there are', async (t) => {
+  const packer = new TaskPacker();
+  const unpacker = new TaskUnpacker();
+  const templates = Array.from({ length: 700 }, (_, index) => template(`t${index}`));
+  let wrong = 0;
+  let number = 0;
+  for (let round = 0; round < 3; round += 1) {
+    for (const one of templates)
+      packer.add({ kind: 'start', task: task(number++, one, { kind: 'file', path: '/in' }) });
+    const received = unpacker.messages(structuredClone(packer.parcel()));
+    t.equal(received.length, templates.length);
+    received.forEach((message, index) => {
+      if (message.kind !== 'start' || message.task.template.sha256 !== `t${index}`) wrong += 1;
+    });
+  }
+  t.equal(wrong, 0);
+});
+
+t.test('a value that a thread has is not sent again', async (t) => {
+  const packer = new TaskPacker();
+  const one = template('x'.repeat(10_000));
+  const { tables } = task(0, one, { kind: 'file', path: '/in' });
+  const start = (number: number): ToWorker => {
+    return { kind: 'start', task: { ...task(number, one, { kind: 'file', path: '/in' }), tables } };
+  };
+  packer.add(start(1));
+  t.ok(packer.parcel().text.length > 10_000);
+  packer.add(start(2));
+  t.ok(packer.parcel().text.length < 1_000);
+});
+
+t.test('messages keep their order, and sources of any length their bytes', async (t) => {
+  const packer = new TaskPacker();
+  const lengths = [0, 1, 1_000, 16_384, 16_385, 200_000, 5];
+  lengths.forEach((length, index) => {
+    packer.add({ kind: 'start', task: task(index, template('a'), { kind: 'bytes', bytes: filled(length, index) }) });
+    packer.add({ kind: 'cancel', task: index });
+  });
+  packer.add({ kind: 'stop' });
+  const parcel = packer.parcel();
+  t.ok(packer.isEmpty);
+  const messages = new TaskUnpacker().messages(structuredClone(parcel, { transfer: [...parcel.buffers] }));
+  t.strictSame(
+    messages.map(({ kind }) => kind),
+    [...lengths.flatMap(() => ['start', 'cancel']), 'stop'],
+  );
+  const sources = messages.flatMap((message) => (message.kind === 'start' ? [message.task.source] : []));
+  sources.forEach((source, index) => {
+    const bytes = source.kind === 'bytes' ? source.bytes : filled(0, 0);
+    t.ok(Buffer.from(bytes).equals(filled(lengths[index]!, index)), `${lengths[index]} bytes`);
+  });
+  const sent = task(6, template('a'), { kind: 'bytes', bytes: filled(5, 6) });
+  t.match(messages.at(-3), { kind: 'start', task: { ...sent, source: { kind: 'bytes' } } });
+});
+
+t.test('outcomes arrive with their outputs and reports', async (t) => {
+  const report: RunOutcome['report'] = {
+    template_sha256: 'ab',
+    rows_read: 7,
+    rows_written: 3,
+    input: { type: 'csv', encoding: 'utf-8', delimiter: '¦', header_row: 0, errors: {} },
+    operations: [],
+    output: { formulas_guarded: 0 },
+    tables: {},
+  };
+  const shared = { rowsWritten: 3, truncated: false, failure: null, report, busyMilliseconds: 1.5 };
+  const described = { sha256: null, mimeType: 'text/csv', ending: 'csv' };
+  const output = { ...described, bytes: filled(100, 1), sizeBytes: 100 };
+  const long = { ...described, bytes: filled(40_000, 2), sizeBytes: 40_000 };
+  const onDisk = { ...described, bytes: null, sizeBytes: 1e9 };
+  const failure = { code: 'TEMPLATE_COLUMNS_MISSING', message: 'columns', columns: ['a'] } as const;
+  const outcomes: RunOutcome[] = [
+    { ...shared, output },
+    { ...shared, output: null, failure },
+    { ...shared, output: long },
+    { ...shared, output: onDisk },
+  ];
+  const packer = new OutcomePacker();
+  outcomes.forEach((outcome, index) => {
+    packer.add({ kind: 'done', task: index, outcome: taskOutcome(outcome) });
+  });
+  packer.add({ kind: 'fault', task: 9, message: 'm', stack: 's' });
+  const parcel = packer.parcel();
+  const received: FromWorker[] = messagesOf(structuredClone(parcel, { transfer: [...parcel.buffers] }));
+  t.strictSame(received.at(-1), { kind: 'fault', task: 9, message: 'm', stack: 's' });
+  const back = received.flatMap((message) => (message.kind === 'done' ? [message.outcome] : []));
+  t.strictSame(
+    back.map(({ output, failure, rowsRead }) => [output?.sizeBytes ?? null, failure, rowsRead]),
+    [
+      [100, null, 7],
+      [null, failure, 7],
+      [40_000, null, 7],
+      [1e9, null, 7],
+    ],
+  );
+  t.strictSame(JSON.parse(back[0]!.reportText), report);
+  t.ok(Buffer.from(back[0]!.output!.bytes!).equals(filled(100, 1)));
+  t.ok(Buffer.from(back[2]!.output!.bytes!).equals(filled(40_000, 2)));
+  t.equal(back[3]!.output!.bytes, null);
+});
