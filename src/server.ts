@@ -91,9 +91,8 @@ async function openServer(
     if (run.output !== null) outputs.remove(run.output).catch((fault) => log.fault('output_not_removed', fault));
   });
   const keys = new IdempotencyKeys(budget);
-  const entry = workerEntry === undefined ? {} : { entry: workerEntry };
   const pool = new ThreadPool({
-    ...entry,
+    ...(workerEntry === undefined ? {} : { entry: workerEntry }),
     threads: config.workers,
     budget: budget.buffer,
     onThreadLost: (thread, fault) => {
