@@ -2,39 +2,18 @@
 // memory stays bounded, and the spill files go away, also after a cancel and on a full disk.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { type BudgetShare, RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
 import { Cancelled } from '../../workers/failure.ts';
-import { FileSource } from '../../workers/input/file-source.ts';
-import { compileKernels } from '../../workers/kernel/kernel.ts';
-import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
-import type { RunOutcome } from '../../workers/messages.ts';
-import { runTemplate } from '../../workers/run.ts';
-import { checkTemplate } from '../../workers/template/check.ts';
-
-/** What the operation's state may take. */
-const STATE_BYTES = 16 * 1024 * 1024;
+import { digest, type Files, type LimitedRun, makeFiles, runLimited, STATE_BYTES } from './limited-run.ts';
 
 /** Some 20 s of work, on machines that have more to do. */
 const TIMEOUT_MILLISECONDS = 230_000;
 
 /** Rows of the file: 60 MB. Each operation's state is several times STATE_BYTES. */
 const ROWS = 600_000;
-
-const TABLE_ROWS = 250_000;
 
 const FILL_DOWN_BY_EMAIL =
   'if ($site == "" && is_present(@last[$email])) {$site = @last[$email]} if ($site != "") {@last[$email] = $site}';
@@ -103,122 +82,8 @@ const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly
     },
   };
 
-interface Files {
-  readonly folder: string;
-  readonly input: string;
-  readonly table: string;
-}
-
-function makeFiles(folder: string): Files {
-  const files = { folder, input: join(folder, 'orders.csv'), table: join(folder, 'table.csv') };
-  const descriptor = openSync(files.input, 'w');
-  let lines = ['id,name,email,amount,note,site'];
-  let state = 7;
-  for (let row = 0; row < ROWS; row++) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    const person = (state >>> 8) % 300_000;
-    const id = String(row).padStart(8, '0');
-    const site = row % 11 === 3 ? `site ${person % 71}` : '';
-    const note = `order ${row} of ${person}, as it was`.padEnd(30, '.');
-    lines.push(
-      `${id},name ${(person * 7919) % 100_003},person${person}@mail.example,${row % 997}.${row % 10}5,"${note}",${site}`,
-    );
-    if (lines.length < 10_000 && row < ROWS - 1) continue;
-    writeSync(descriptor, `${lines.join('\n')}\n`);
-    lines = [];
-  }
-  closeSync(descriptor);
-  const table = Array.from(
-    { length: TABLE_ROWS },
-    (_, n) => `person${n}@mail.example,city ${n % 1000} ${'x'.repeat(60)}`,
-  );
-  writeFileSync(files.table, `email,city\n${table.join('\n')}\n`);
-  return files;
-}
-
-/** Takes at most so many bytes; what is forced goes beyond. */
-class LimitedShare implements BudgetShare {
-  readonly #limitBytes: number;
-  takenBytes = 0;
-  mostBytes = 0;
-
-  constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes;
-  }
-
-  take(bytes: number): boolean {
-    if (this.takenBytes + bytes > this.#limitBytes) return false;
-    this.force(bytes);
-    return true;
-  }
-
-  force(bytes: number): void {
-    this.takenBytes += bytes;
-    this.mostBytes = Math.max(this.mostBytes, this.takenBytes);
-  }
-
-  give(bytes: number): void {
-    this.takenBytes -= bytes;
-  }
-}
-
-interface Made {
-  readonly outcome: RunOutcome;
-  readonly output: string;
-  readonly spill: string;
-  readonly mostBytes: number;
-}
-
-async function run(
-  name: string,
-  files: Files,
-  stateBytes: number,
-  cancelAfter = Number.POSITIVE_INFINITY,
-): Promise<Made> {
-  const source = JSON.stringify({ tables: { t: { ref: 't' } }, operations: [OPERATIONS[name]!.operation] });
-  const checked = checkTemplate(source, 'json');
-  if ('problems' in checked) throw new Error(JSON.stringify(checked.problems));
-  const budget = new LimitedShare(stateBytes);
-  const output = join(files.folder, `${name}-${stateBytes}`);
-  const spill = `${output}.spill`;
-  const file = new FileSource(files.input);
-  file.grown(statSync(files.input).size, true);
-  let beats = 0;
-  rmSync(output, { force: true });
-  try {
-    const outcome = await runTemplate({
-      task: {
-        task: 1,
-        template: { source, format: 'json', sha256: '' },
-        source: { kind: 'file', path: files.input },
-        ending: 'csv',
-        overrides: { delimiter: ',', headerRow: 0 },
-        limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
-        output: { path: output, memoryBytesMax: 0 },
-        spillDirectory: spill,
-        tables: { t: { path: files.table, sha256: digest(files.table) } },
-        secretsDirectory: null,
-        startedAt: '2026-01-31T12:00:00Z',
-        reservationBytes: RUN_RESERVATION_BYTES,
-      },
-      template: checked.template,
-      source: file,
-      kernels: new KernelPool(compileKernels(), budget),
-      budget,
-      largeRow: new Int32Array(new SharedArrayBuffer(4)),
-      cancelled: () => beats > cancelAfter,
-      beat: () => {
-        beats++;
-      },
-    });
-    return { outcome, output, spill, mostBytes: budget.mostBytes };
-  } finally {
-    file.close();
-  }
-}
-
-function digest(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
+function run(name: string, files: Files, stateBytes: number, cancelAfter?: number): Promise<LimitedRun> {
+  return runLimited(name, OPERATIONS[name]!.operation, files, stateBytes, cancelAfter);
 }
 
 const isChild = process.argv[2] === 'full-disk';
@@ -234,7 +99,7 @@ if (isChild) {
   const hasMiller = spawnSync('mlr', ['--version']).status === 0;
   t.setTimeout(TIMEOUT_MILLISECONDS);
   t.test('answers within 16 MiB of state', { timeout: TIMEOUT_MILLISECONDS }, async (t) => {
-    const files = makeFiles(t.testdir());
+    const files = makeFiles(t.testdir(), ROWS);
     for (const [name, { miller }] of Object.entries(OPERATIONS)) {
       const { outcome, output, spill, mostBytes } = await run(name, files, STATE_BYTES);
       t.equal(outcome.failure, null, name);
