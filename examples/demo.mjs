@@ -15,8 +15,11 @@ const UPLOADS = [
 ];
 const SHOWN_LINES = 10;
 
-const folder = mkdtempSync(join(tmpdir(), 'template-run-demo-'));
 let service;
+// However this ends (`npm run demo | head` closes the pipe), the service ends too.
+process.on('exit', () => service?.kill());
+
+const folder = mkdtempSync(join(tmpdir(), 'template-run-demo-'));
 try {
   const key = makeCatalog();
   const base = await startService();
