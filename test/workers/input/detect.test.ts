@@ -25,6 +25,11 @@ const FILES: Record<string, [lines: readonly string[], delimiter: string, header
   'years name columns': [['indicator,1999,2000', 'water,12.5,13.5', 'air,10.25,11'], ',', 0],
   'a first row that lacks its number': [['name,price', 'Ada,unknown', 'Bob,3', 'Eve,4'], ',', 0],
   'names in several lines': [['Dist.,,per', 'No.,Name,pupil', '101,Erie,12.5', '102,Lyons,3'], ',', 1],
+  'a sentence with commas above the header': [
+    ['Made on Monday, by hand, at noon', 'cm-1,%T', '4000.00,98.78', '3999.00,98.79'],
+    ',',
+    1,
+  ],
   'words in quotes are no columns': [['n,text', '0,say "x"', '1,say "y"', '2,say "z"'], ',', 0],
   'times are no columns of colons': [['time', '15:02:37.143', '15:02:38.001'], ',', 0],
   'spaces between columns': [['a b c', '1 2 3', '4 5 6'], ' ', 0],

@@ -55,7 +55,7 @@ function headerByForm(records: readonly (readonly string[])[]): number | null {
       if (filled > 1 || (filled === 1 && record.length === 2 && width === 2)) above = index;
       continue;
     }
-    const last = lastHeaderLine(records, index);
+    const last = lastHeaderLine(records, index, width);
     return last === index && looksLikeData(record, bodyBelow(records, index)) ? above : last;
   }
   const first = records.findIndex((record) => filledCells(record) > 0);
@@ -64,15 +64,15 @@ function headerByForm(records: readonly (readonly string[])[]): number | null {
 
 /**
  * Goes down while the next filled record, too, names columns whose cells below are numbers, dates or addresses. Not from
- * a record that names every column by a name of its own: what stands below it is data, whatever it looks like.
+ * a record that names every column of the table by a name of its own: what stands below it is data, whatever it looks like.
  */
-function lastHeaderLine(records: readonly (readonly string[])[], first: number): number {
+function lastHeaderLine(records: readonly (readonly string[])[], first: number, width: number): number {
   let last = first;
   const names = records[first]!.map((cell) => cell.trim());
-  if (!names.includes('') && new Set(names).size === names.length) return first;
+  if (names.length === width && !names.includes('') && new Set(names).size === width) return first;
   for (let lines = 1; lines < HEADER_LINES_MAX; lines++) {
     const next = records.findIndex((record, index) => index > last && filledCells(record) > 0);
-    if (next < 0 || records[next]!.length < records[first]!.length) break;
+    if (next < 0 || records[next]!.length < Math.min(width, names.length)) break;
     const { named, alike, typed } = compareWithBody(records[next]!, bodyBelow(records, next));
     if (named * 2 < typed || named === 0 || alike > 0) break;
     last = next;
