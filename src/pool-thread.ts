@@ -66,10 +66,6 @@ export class PoolThread {
     return this.#tasks.size;
   }
 
-  taskNumbers(): Iterable<number> {
-    return this.#tasks.keys();
-  }
-
   /** Whether it has been silent for too long at `now` (performance.now). */
   isSilent(now: number): boolean {
     const beat = Atomics.load(this.#beat, CONTROL_BEAT);

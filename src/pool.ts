@@ -2,6 +2,7 @@
 // nothing of HTTP or of the registry; the only importer of piscina.
 // States of a Run here: queued (no thread may take it) → placed → ended.
 import { Piscina } from 'piscina';
+import { largeRowOwner } from '../workers/budget.ts';
 import { compileKernels } from '../workers/kernel/kernel.ts';
 import type { RunTask } from '../workers/messages.ts';
 import type { TaskEnd, ThreadTask } from './pool-thread.ts';
@@ -145,8 +146,7 @@ export class ThreadPool {
   }
 
   #lost(thread: PoolThread, fault: unknown): void {
-    const flag = new Int32Array(this.#largeRow);
-    for (const task of thread.taskNumbers()) Atomics.compareExchange(flag, 0, task + 1, 0);
+    Atomics.compareExchange(new Int32Array(this.#largeRow), 0, largeRowOwner(thread.thread), 0);
     thread.lose();
     if (this.#closed) return;
     this.#settings.onThreadLost(thread.thread, fault);

@@ -15,10 +15,15 @@ export const RUN_RESERVATION_BYTES = 4 * 1024 * 1024;
 export const SPILL_ROOM_BYTES = 4 * 1024 * 1024;
 
 /**
- * The one region of the node for a row that does not fit a reservation, in bytes: a row of 16 MiB as it is read, decoded,
- * and written. It is part of the base, lent to one Run at a time.
+ * The one region of the node for a row that does not fit a reservation when the budget is exhausted, in bytes: a row of
+ * 16 MiB as it is read, decoded, and written. It is part of the base, lent to one Run at a time.
  */
 export const LARGE_ROW_ARENA_BYTES = 48 * 1024 * 1024;
+
+/** How a thread's Runs mark the arena as theirs; a lost thread's mark is taken off by it. */
+export function largeRowOwner(thread: number): number {
+  return thread + 1;
+}
 
 /** Unit of the shared counters: Int32 of KiB reaches 2 TiB. */
 export const BUDGET_UNIT_BYTES = 1024;

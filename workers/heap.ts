@@ -53,6 +53,15 @@ export class Heap {
     return this.#borrowedBytes;
   }
 
+  /**
+   * Covers growth for regions that the Run needs in any case.
+   * @param borrowedBytes how many of them were taken from the budget for it
+   */
+  lend(bytes: number, borrowedBytes: number): void {
+    this.#asideBytes += bytes;
+    this.#borrowedBytes += borrowedBytes;
+  }
+
   /** A region that the Run needs in any case: when the budget is exhausted it is taken all the same (bounded: see budget.ts). */
   allocate(bytes: number): number {
     const address = this.tryAllocate(bytes, true);

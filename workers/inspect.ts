@@ -31,7 +31,7 @@ export async function inspectFile(path: string): Promise<Inspection> {
       inflatedBytesMax: null,
       arena: new Arena(heap),
       kernel,
-      largeRow: { acquire: async () => {}, release: () => {} },
+      largeRow: { acquire: async () => {} },
     });
     for (let state = reader.next(0); state !== 'end'; state = reader.next(0)) {
       if (state === 'wait') await reader.wait();

@@ -4,5 +4,5 @@ import { Thread } from './thread.ts';
 
 /** Piscina's task, named in the pool's options. */
 export function serve(start: ThreadStart): Promise<void> {
-  return new Thread(start).serve(start.thread);
+  return new Thread(start).serve();
 }

@@ -35,6 +35,8 @@ export interface RunJob {
   readonly budget: BudgetShare;
   /** The shared Int32 of LargeRowGate. */
   readonly largeRow: Int32Array;
+  /** See largeRowOwner. */
+  readonly largeRowOwner: number;
   /** The thread's reference tables; a Run without one reads its own. */
   readonly tables?: TableCache;
   cancelled(): boolean;
@@ -52,15 +54,14 @@ export async function runTemplate(job: RunJob): Promise<RunOutcome> {
   const paidBytes = reservationBytes - asideBytes;
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), job.budget, paidBytes, asideBytes);
   const spill = new SpillFolder(job.task.spillDirectory);
-  const gate = new LargeRowGate(job.largeRow, job.task.task + 1);
+  const gate = new LargeRowGate(job.largeRow, job.largeRowOwner, job.budget, job);
   const run = new Run(job, kernel, new Arena(heap), spill, gate);
   try {
     return await run.drive();
   } finally {
     run.close();
-    gate.release();
     spill.remove();
-    job.kernels.giveBack(kernel, heap.borrowedBytes);
+    job.kernels.giveBack(kernel, heap.borrowedBytes, gate);
   }
 }
 
@@ -126,7 +127,7 @@ class Run {
       inflatedBytesMax: task.limits.inflatedBytesMax,
       arena: this.#arena,
       kernel: this.#kernel,
-      largeRow: this.#largeRow(),
+      largeRow: this.#gate,
       breathe: () => this.#breathe(),
     });
     this.#reader = reader;
@@ -135,14 +136,10 @@ class Run {
     return reader;
   }
 
-  #largeRow(): { acquire(): Promise<void>; release(): void } {
-    return { acquire: () => this.#gate.acquire(() => this.#job.cancelled()), release: () => this.#gate.release() };
-  }
-
   async #openTables(): Promise<void> {
     const { template, task, kernels, budget } = this.#job;
     const breathe = () => this.#breathe();
-    const tools = { kernels, budget, spill: this.#spill, largeRow: this.#largeRow(), breathe };
+    const tools = { kernels, budget, spill: this.#spill, largeRow: this.#gate, breathe };
     try {
       await this.#tables.open(template, task.tables, tools);
     } catch (error) {

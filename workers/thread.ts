@@ -1,7 +1,8 @@
 // The Runs of one worker thread: starts them as messages say, tells their sources how far the files have grown, cancels
 // them. States of a Run here: running → done | cancelled | fault, each told to the main thread, then forgotten.
 import type { MessagePort } from 'node:worker_threads';
-import { type BudgetShare, threadShare } from './budget.ts';
+import { type BudgetShare, largeRowOwner, threadShare } from './budget.ts';
+import { ThreadCollector } from './collector.ts';
 import { Cancelled } from './failure.ts';
 import { BytesSource } from './input/bytes-source.ts';
 import { FileSource } from './input/file-source.ts';
@@ -32,6 +33,7 @@ export class Thread {
   readonly #control: Int32Array;
   readonly #cancel: Int32Array;
   readonly #largeRow: Int32Array;
+  readonly #number: number;
   readonly #kernels: KernelPool;
   readonly #templates = new TemplateCache();
   readonly #tables = new TableCache();
@@ -46,11 +48,12 @@ export class Thread {
     this.#control = new Int32Array(start.control);
     this.#cancel = new Int32Array(start.cancel);
     this.#largeRow = new Int32Array(start.largeRow);
-    this.#kernels = new KernelPool(start.kernels, this.#budget);
+    this.#number = start.thread;
+    this.#kernels = new KernelPool(start.kernels, this.#budget, new ThreadCollector());
   }
 
   /** Takes messages until `stop`. */
-  async serve(thread: number): Promise<void> {
+  async serve(): Promise<void> {
     const tasks = new TaskUnpacker();
     const beat = setInterval(() => this.#beat(), IDLE_BEAT_MILLISECONDS);
     try {
@@ -62,7 +65,7 @@ export class Thread {
             else this.#receive(message);
           }
         });
-        this.#outbox.send({ kind: 'ready', thread });
+        this.#outbox.send({ kind: 'ready', thread: this.#number });
       });
     } finally {
       clearInterval(beat);
@@ -102,6 +105,7 @@ export class Thread {
         kernels: this.#kernels,
         budget: this.#budget,
         largeRow: this.#largeRow,
+        largeRowOwner: largeRowOwner(this.#number),
         tables: this.#tables,
         cancelled: () => this.#isCancelled(task),
         beat: () => this.#beat(),

@@ -10,6 +10,7 @@ import {
   unitsOf,
   unlimitedShare,
 } from '../../workers/budget.ts';
+import { NO_COLLECTOR } from '../../workers/collector.ts';
 import { FileSource } from '../../workers/input/file-source.ts';
 import { compileKernels } from '../../workers/kernel/kernel.ts';
 import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
@@ -42,9 +43,10 @@ export const templateRun: Contender = {
       },
       template: new TemplateCache().get(text),
       source: file,
-      kernels: new KernelPool(compileKernels(), budget),
+      kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
       budget,
       largeRow: new Int32Array(new SharedArrayBuffer(4)),
+      largeRowOwner: 1,
       cancelled: () => false,
       beat: () => {},
     });

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
+import { NO_COLLECTOR } from '../../workers/collector.ts';
 import { BytesSource } from '../../workers/input/bytes-source.ts';
 import { compileKernels } from '../../workers/kernel/kernel.ts';
 import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
@@ -12,7 +13,7 @@ import { runTemplate } from '../../workers/run.ts';
 import { checkTemplate } from '../../workers/template/check.ts';
 
 const budget = unlimitedShare();
-const kernels = new KernelPool(compileKernels(), budget);
+const kernels = new KernelPool(compileKernels(), budget, NO_COLLECTOR);
 
 export interface Applied {
   /** The output as a text, null when the Run failed. */
@@ -67,6 +68,7 @@ export async function applyTemplate(
       kernels,
       budget,
       largeRow: new Int32Array(new SharedArrayBuffer(4)),
+      largeRowOwner: 1,
       cancelled: () => false,
       beat: () => undefined,
       batchRowsMax,

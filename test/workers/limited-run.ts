@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BudgetShare, RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import { NO_COLLECTOR } from '../../workers/collector.ts';
 import { FileSource } from '../../workers/input/file-source.ts';
 import { compileKernels } from '../../workers/kernel/kernel.ts';
 import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
@@ -118,9 +119,10 @@ export async function runLimited(
       },
       template: checked.template,
       source: file,
-      kernels: new KernelPool(compileKernels(), budget),
+      kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
       budget,
       largeRow: new Int32Array(new SharedArrayBuffer(4)),
+      largeRowOwner: 1,
       cancelled: () => beats > cancelAfter,
       beat: () => {
         beats++;

@@ -76,7 +76,7 @@ async function convert(file: Buffer, delimiter: string, output: TemplateOutput, 
     strayQuotes: 'keep',
     type: 'csv',
     encoding: 'utf-8',
-    largeRow: { acquire: async () => {}, release: () => {} },
+    largeRow: { acquire: async () => {} },
     windowBytes: 4096,
   });
   const sink = new MemorySink();

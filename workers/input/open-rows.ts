@@ -5,7 +5,7 @@ import { Failed } from '../failure.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { TaskOverrides } from '../messages.ts';
 import type { TemplateInput } from '../template/template.ts';
-import { type CsvReaderParts, isFastDialect, noBreath } from './csv/csv-input.ts';
+import { type CsvReaderParts, isFastDialect, type LargeRowAccess, noBreath } from './csv/csv-input.ts';
 import { openCsvReader } from './csv/csv-reader.ts';
 import { openPlainReader } from './csv/plain-reader.ts';
 import { DecodingSource } from './decoding-source.ts';
@@ -29,7 +29,7 @@ export interface OpenSettings {
   readonly arena: Arena;
   readonly kernel: Kernel;
   /** See LargeRowGate. */
-  readonly largeRow: { acquire(): Promise<void>; release(): void };
+  readonly largeRow: LargeRowAccess;
   /** See CsvReaderParts. */
   readonly breathe?: () => Promise<void>;
 }

@@ -7,6 +7,7 @@ import { BATCH_ROWS_MAX } from '../batch.ts';
 import type { BudgetShare } from '../budget.ts';
 import { Failed } from '../failure.ts';
 import { Heap } from '../heap.ts';
+import type { LargeRowAccess } from '../input/csv/csv-input.ts';
 import { FileSource } from '../input/file-source.ts';
 import { openRows } from '../input/open-rows.ts';
 import type { ByteSource, RowReader } from '../input/reader.ts';
@@ -26,7 +27,7 @@ export interface TableTools {
   readonly budget: BudgetShare;
   readonly spill: SpillFolder;
   /** See LargeRowGate. */
-  readonly largeRow: { acquire(): Promise<void>; release(): void };
+  readonly largeRow: LargeRowAccess;
   /** Called at each batch: lets others go on, throws Cancelled. */
   breathe(): Promise<void>;
 }

@@ -83,7 +83,7 @@ export function readerParts(kernel: Kernel, source: ByteSource, settings: ReadSe
     strayQuotes: settings.strayQuotes ?? 'keep',
     type: 'csv',
     encoding: 'utf-8',
-    largeRow: { acquire: () => Promise.resolve(), release: () => undefined },
+    largeRow: { acquire: () => Promise.resolve() },
   };
   return settings.windowBytes === undefined ? parts : { ...parts, windowBytes: settings.windowBytes };
 }

@@ -14,10 +14,9 @@ export interface CsvDialect {
   readonly headerRow: number | null;
 }
 
-/** Lets one Run at a time read a row that does not fit its window (see LargeRowGate). */
+/** Lets a Run read a row that does not fit its window (see LargeRowGate). */
 export interface LargeRowAccess {
-  acquire(): Promise<void>;
-  release(): void;
+  acquire(heap: Heap, regionBytes: number): Promise<void>;
 }
 
 export interface CsvReaderParts {

@@ -1,6 +1,6 @@
 // The bytes of a CSV that are at hand: a region of the Run's memory that is filled from the source and moves on row by
 // row. An incomplete row is carried to the front; one that is larger than the region moves to a larger one.
-// States: small (the region of the reservation), large (a row outgrew it: the large-row gate is held).
+// States: small (the region of the reservation), large (a row outgrew it: the large-row gate was passed).
 import type { Heap } from '../../heap.ts';
 import { REGION_PADDING_BYTES } from '../../heap.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
@@ -41,7 +41,8 @@ export class Window {
   readonly #small: Region;
   #largest: Region;
   #region: Region;
-  #held = false;
+  /** A region may be as large as this: what the gate allowed. */
+  #allowedBytes = 0;
   #atMark = true;
   /** Address up to which this filling goes, 0 between fillings. */
   #goal = 0;
@@ -99,12 +100,12 @@ export class Window {
 
   async wait(): Promise<void> {
     if (this.#goal !== 0) return this.#source.wait();
-    await this.#largeRow.acquire();
-    this.#held = true;
+    const bytes = this.#largerBytes();
+    await this.#largeRow.acquire(this.#heap, bytes);
+    this.#allowedBytes = bytes;
   }
 
   close(): void {
-    this.#release();
     this.#source.close();
   }
 
@@ -112,15 +113,15 @@ export class Window {
   #makeRoom(): boolean {
     const carryBytes = this.filled - this.start;
     if (this.start !== this.#region.base) {
-      if (carryBytes < this.#small.bytes) {
-        this.#moveTo(this.#small);
-        this.#release();
-      } else this.#moveTo(this.#region);
+      this.#moveTo(carryBytes < this.#small.bytes ? this.#small : this.#region);
       return true;
     }
     if (this.filled < this.#end()) return true;
-    if (!this.#held) return false;
-    this.#moveTo(this.#larger(this.#region.bytes));
+    if (this.#largest.bytes <= this.#region.bytes) {
+      if (this.#allowedBytes < this.#largerBytes()) return false;
+      this.#largest = this.#allocate(this.#largerBytes());
+    }
+    this.#moveTo(this.#largest);
     return true;
   }
 
@@ -132,11 +133,10 @@ export class Window {
     this.#endLineBefore(this.start);
   }
 
-  #larger(bytes: number): Region {
-    if (this.#largest.bytes > bytes) return this.#largest;
+  /** Of the region after this one. */
+  #largerBytes(): number {
     const largestBytes = ROW_BYTES_MAX + Math.max(this.#windowBytes, LARGEST_SLACK_BYTES);
-    this.#largest = this.#allocate(Math.min(bytes * GROWTH_FACTOR, largestBytes));
-    return this.#largest;
+    return Math.min(this.#region.bytes * GROWTH_FACTOR, largestBytes);
   }
 
   #allocate(bytes: number): Region {
@@ -167,10 +167,5 @@ export class Window {
     if (!BYTE_ORDER_MARK.every((byte, index) => u8[this.start + index] === byte)) return;
     this.start += BYTE_ORDER_MARK.length;
     this.#endLineBefore(this.start);
-  }
-
-  #release(): void {
-    if (this.#held) this.#largeRow.release();
-    this.#held = false;
   }
 }
