@@ -5,7 +5,6 @@ import { BATCH_ROWS_MAX } from './batch.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES, type RunShare, runShare } from './budget.ts';
 import { Cancelled, Failed, type Failure } from './failure.ts';
 import { Heap } from './heap.ts';
-import { expectedHeaders } from './input/headers.ts';
 import { openRows } from './input/open-rows.ts';
 import type { RowReader, StoredSource } from './input/reader.ts';
 import type { Kernel } from './kernel/kernel.ts';
@@ -17,8 +16,8 @@ import type { RunReport } from './report.ts';
 import { SpillFolder } from './spill/spill-folder.ts';
 import { RunTables } from './tables/run-tables.ts';
 import { TableCache } from './tables/table-cache.ts';
-import { planRun, type RunPlan } from './template/plan.ts';
-import type { Template } from './template/template.ts';
+import type { RunPlan } from './template/plan.ts';
+import type { PreparedTemplate } from './template/prepared-template.ts';
 
 /** Milliseconds of work after which a Run lets the thread's other Runs go on. */
 const BREATH_MILLISECONDS = 8;
@@ -28,7 +27,7 @@ const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING'
 
 export interface RunJob {
   readonly task: RunTask;
-  readonly template: Template;
+  readonly prepared: PreparedTemplate;
   /** Read from its first byte. */
   readonly source: StoredSource;
   readonly kernels: KernelPool;
@@ -119,11 +118,11 @@ class Run {
   }
 
   async #open(): Promise<RowReader> {
-    const { template, source, task } = this.#job;
+    const { prepared, source, task } = this.#job;
     const reader = await openRows(source, {
-      input: template.input,
+      input: prepared.template.input,
       overrides: task.overrides,
-      isExpected: expectedHeaders(template),
+      isExpected: prepared.isExpected,
       inflatedBytesMax: task.limits.inflatedBytesMax,
       arena: this.#arena,
       kernel: this.#kernel,
@@ -137,11 +136,11 @@ class Run {
   }
 
   async #openTables(): Promise<void> {
-    const { template, task, kernels, budget } = this.#job;
+    const { prepared, task, kernels, budget } = this.#job;
     const breathe = () => this.#breathe();
     const tools = { kernels, budget, spill: this.#spill, largeRow: this.#gate, breathe };
     try {
-      await this.#tables.open(template, task.tables, tools);
+      await this.#tables.open(prepared.template, task.tables, tools);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       this.#held = error.failure;
@@ -156,7 +155,7 @@ class Run {
     if (plan === null) return null;
     this.#pipeline = buildPipeline({
       plan,
-      template: this.#job.template,
+      template: this.#job.prepared.template,
       task: this.#job.task,
       kernel: this.#kernel,
       arena: this.#arena,
@@ -170,7 +169,7 @@ class Run {
 
   #plan(reader: RowReader): RunPlan | null {
     try {
-      return planRun(this.#job.template, reader.head.headers, { tables: this.#tables.columns });
+      return this.#job.prepared.plan(reader.head.headers, { tables: this.#tables.columns });
     } catch (error) {
       if (!(error instanceof Failed) || !COLUMN_FAILURES.has(error.failure.code)) throw error;
       this.#held = error.failure;

@@ -100,7 +100,7 @@ export class Thread {
       if (this.#isCancelled(task)) throw new Cancelled();
       const outcome = await runTemplate({
         task,
-        template: this.#templates.get(task.template),
+        prepared: this.#templates.get(task.template),
         source,
         kernels: this.#kernels,
         budget: this.#budget,

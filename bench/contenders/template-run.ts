@@ -41,7 +41,7 @@ export const templateRun: Contender = {
         startedAt: new Date().toISOString(),
         reservationBytes: RUN_RESERVATION_BYTES,
       },
-      template: new TemplateCache().get(text),
+      prepared: new TemplateCache().get(text),
       source: file,
       kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
       budget,

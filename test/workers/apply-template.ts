@@ -11,9 +11,12 @@ import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
 import type { RunOutcome, RunTask } from '../../workers/messages.ts';
 import { runTemplate } from '../../workers/run.ts';
 import { checkTemplate } from '../../workers/template/check.ts';
+import { TemplateCache } from '../../workers/template/template-cache.ts';
 
 const budget = unlimitedShare();
 const kernels = new KernelPool(compileKernels(), budget, NO_COLLECTOR);
+/** As in a thread: a Template that is applied again finds its plan. */
+const templates = new TemplateCache();
 
 export interface Applied {
   /** The output as a text, null when the Run failed. */
@@ -43,13 +46,14 @@ export async function applyTemplate(
   if ('problems' in checked) {
     throw new Error(checked.problems.map(({ pointer, code, message }) => `${pointer} ${code} ${message}`).join('\n'));
   }
+  const text = { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') } as const;
   const folder = mkdtempSync(join(tmpdir(), 'apply-template-'));
   const bytes = new BytesSource(Buffer.from(input));
   try {
     const path = join(folder, 'output');
     const task: RunTask = {
       task: 1,
-      template: { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') },
+      template: text,
       source: { kind: 'bytes', bytes: new Uint8Array() },
       ending: 'csv',
       overrides: { delimiter: null, headerRow: null },
@@ -63,7 +67,7 @@ export async function applyTemplate(
     };
     const outcome = await runTemplate({
       task,
-      template: checked.template,
+      prepared: templates.get(text),
       source: bytes,
       kernels,
       budget,

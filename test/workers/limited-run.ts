@@ -10,6 +10,7 @@ import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
 import type { RunOutcome } from '../../workers/messages.ts';
 import { runTemplate } from '../../workers/run.ts';
 import { checkTemplate } from '../../workers/template/check.ts';
+import { PreparedTemplate } from '../../workers/template/prepared-template.ts';
 
 /** What the operation's state may take. */
 export const STATE_BYTES = 16 * 1024 * 1024;
@@ -117,7 +118,7 @@ export async function runLimited(
         startedAt: '2026-01-31T12:00:00Z',
         reservationBytes: RUN_RESERVATION_BYTES,
       },
-      template: checked.template,
+      prepared: new PreparedTemplate(checked.template),
       source: file,
       kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
       budget,

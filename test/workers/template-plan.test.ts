@@ -5,6 +5,7 @@ import { Failed, type Failure } from '../../workers/failure.ts';
 import { expectedHeaders, headerKey, matchHeaders } from '../../workers/input/headers.ts';
 import { ColumnPatterns } from '../../workers/template/column-pattern.ts';
 import { planRun, type RunPlan } from '../../workers/template/plan.ts';
+import { PreparedTemplate } from '../../workers/template/prepared-template.ts';
 import type { ColumnMatch, FileColumn } from '../../workers/template/template.ts';
 import { sound } from './check-problems.ts';
 
@@ -256,4 +257,20 @@ test('the plan is the same every time', async (t) => {
     }),
   );
   t.pass('held');
+});
+
+test('a prepared Template keeps the plans of the last headers', async (t) => {
+  const source = JSON.stringify({ format: 1, operations: [{ rename: { columns: { a: 'b' } } }] });
+  const prepared = new PreparedTemplate(sound(source));
+  const first = prepared.plan(['a', 'c'], {});
+  t.equal(prepared.plan(['a', 'c'], {}), first, 'the same headers');
+  t.same(shape(prepared.plan(['c', 'a'], {})), [
+    ['c<0', 'a<1'],
+    ['c', 'b'],
+  ]);
+  t.throws(() => prepared.plan(['c'], {}), Failed, 'each time');
+  t.throws(() => prepared.plan(['c'], {}), Failed);
+  t.not(prepared.plan(['a', 'c'], { tables: new Map([['t', ['k']]]) }), first, 'a table may be another one');
+  for (let other = 0; other < 4; other++) prepared.plan(['a', `c${other}`], {});
+  t.not(prepared.plan(['a', 'c'], {}), first, 'the oldest went');
 });

@@ -1,10 +1,10 @@
 // Checked Templates of one thread by the SHA-256 of their text: a thread checks a Template once, not once per Run.
 import { LRUMap } from 'mnemonist';
 import { checkTemplate } from './check.ts';
-import type { Template } from './template.ts';
+import { PreparedTemplate } from './prepared-template.ts';
 import type { TemplateFormat } from './template-text.ts';
 
-/** Templates kept, the least recently used goes first: a checked Template is some 10 KiB. */
+/** Templates kept, the least recently used goes first: a checked Template with its plans is some 30 KiB. */
 const TEMPLATES_MAX = 256;
 
 export interface TemplateText {
@@ -14,15 +14,16 @@ export interface TemplateText {
 }
 
 export class TemplateCache {
-  readonly #templates = new LRUMap<string, Template>(TEMPLATES_MAX);
+  readonly #templates = new LRUMap<string, PreparedTemplate>(TEMPLATES_MAX);
 
   /** @throws when the text has problems: whoever sends a task has checked it before */
-  get(text: TemplateText): Template {
+  get(text: TemplateText): PreparedTemplate {
     const known = this.#templates.get(text.sha256);
     if (known !== undefined) return known;
     const checked = checkTemplate(text.source, text.format, { schemaChecked: true });
     if (!('template' in checked)) throw new Error('a task came with a Template that has problems');
-    this.#templates.set(text.sha256, checked.template);
-    return checked.template;
+    const prepared = new PreparedTemplate(checked.template);
+    this.#templates.set(text.sha256, prepared);
+    return prepared;
   }
 }

@@ -1,0 +1,40 @@
+// A checked Template with what its Runs on one thread have in common: the headers it looks for, and the plans for the
+// headers that came last. Many small files have the same headers, and a plan costs as much as the work on a few rows.
+import { expectedHeaders } from '../input/headers.ts';
+import { type PlanSettings, planRun, type RunPlan } from './plan.ts';
+import type { Template } from './template.ts';
+
+/** Plans kept per Template, the oldest goes first: files from a few sources take turns. */
+const PLANS_MAX = 4;
+
+/** A plan of more columns, summed over its steps, is made each time: up to here it is some 30 KiB. */
+const PLAN_COLUMNS_MAX = 1024;
+
+/** Headers of more characters are not kept either: they are what a plan is found by. */
+const HEADER_CHARACTERS_MAX = 4096;
+
+export class PreparedTemplate {
+  readonly template: Template;
+  /** Tells whether a text is a header that the Template looks for; null when it looks for none by name. */
+  readonly isExpected: ((text: string) => boolean) | null;
+  readonly #plans = new Map<string, RunPlan>();
+
+  constructor(template: Template) {
+    this.template = template;
+    this.isExpected = expectedHeaders(template);
+  }
+
+  /** As planRun. A plan never changes, so that Runs share it. */
+  plan(headers: readonly string[], settings: PlanSettings): RunPlan {
+    const columns = headers.length * (this.template.operations.length + 1);
+    // A reference table may be another one by the next Run.
+    const key = columns > PLAN_COLUMNS_MAX || (settings.tables?.size ?? 0) > 0 ? null : JSON.stringify(headers);
+    if (key === null || key.length > HEADER_CHARACTERS_MAX) return planRun(this.template, headers, settings);
+    const known = this.#plans.get(key);
+    if (known !== undefined) return known;
+    const plan = planRun(this.template, headers, settings);
+    if (this.#plans.size === PLANS_MAX) this.#plans.delete(this.#plans.keys().next().value!);
+    this.#plans.set(key, plan);
+    return plan;
+  }
+}
