@@ -51,12 +51,20 @@ export class TaskPacker {
 
   #packed(task: RunTask): PackedTask {
     const { source } = task;
+    // Field by field: the engine copies an object with `...` many times as slowly, and this is done for each Run.
     return {
-      ...task,
+      task: task.task,
       template: this.#place(task.template),
-      limits: this.#place(task.limits),
-      tables: this.#place(task.tables),
       source: source.kind === 'bytes' ? { kind: 'bytes', at: this.#bytes.add(source.bytes) } : source,
+      ending: task.ending,
+      overrides: task.overrides,
+      limits: this.#place(task.limits),
+      output: task.output,
+      spillDirectory: task.spillDirectory,
+      tables: this.#place(task.tables),
+      secretsDirectory: task.secretsDirectory,
+      startedAt: task.startedAt,
+      reservationBytes: task.reservationBytes,
     };
   }
 
@@ -91,11 +99,18 @@ export class TaskUnpacker {
   #unpacked(parcel: Parcel, task: PackedTask): RunTask {
     const { source } = task;
     return {
-      ...task,
+      task: task.task,
       template: this.#values[task.template] as RunTask['template'],
-      limits: this.#values[task.limits] as RunTask['limits'],
-      tables: this.#values[task.tables] as RunTask['tables'],
       source: source.kind === 'bytes' ? { kind: 'bytes', bytes: bytesAt(parcel, source.at) } : source,
+      ending: task.ending,
+      overrides: task.overrides,
+      limits: this.#values[task.limits] as RunTask['limits'],
+      output: task.output,
+      spillDirectory: task.spillDirectory,
+      tables: this.#values[task.tables] as RunTask['tables'],
+      secretsDirectory: task.secretsDirectory,
+      startedAt: task.startedAt,
+      reservationBytes: task.reservationBytes,
     };
   }
 }

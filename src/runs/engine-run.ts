@@ -106,15 +106,20 @@ export class EngineRun {
     const spillDirectory = paths.spillFor(number);
     const { ending } = this.#upload;
     const startedAt = this.#startedAt;
+    const { template, limits, tables, secretsDirectory, reservationBytes } = this.#frame;
     const task: RunTask = {
-      ...this.#frame,
       task: number,
+      template,
       source,
       ending,
       overrides,
+      limits,
       output,
       spillDirectory,
+      tables,
+      secretsDirectory,
       startedAt,
+      reservationBytes,
     };
     let closed = (): void => {};
     const open = new Promise<void>((resolve) => {
