@@ -3,6 +3,7 @@
 
 import { type BinaryNode, type CallNode, dottedName, type ExpressionNode, type UnaryNode } from './ast.ts';
 import type { CheckScope } from './check-scope.ts';
+import { foreignFunction } from './foreign-words.ts';
 import type { Constants, FunctionDefinition, Overload } from './functions/definition.ts';
 import { FUNCTIONS } from './functions/index.ts';
 import { OPERATORS } from './functions/operator.ts';
@@ -78,8 +79,9 @@ function unknownFunction(scope: CheckScope, node: CallNode, other: FunctionDefin
     scope.report('EXPR_UNKNOWN_FUNCTION', `${node.name} is written ${form}.`, node);
     return DYN;
   }
+  const foreign = foreignFunction(node.name);
   const nearest = nearestName(node.name, FUNCTIONS.keys());
-  const hint = nearest === null ? '' : ` Did you mean ${nearest}?`;
+  const hint = foreign !== null ? ` ${foreign}` : nearest === null ? '' : ` Did you mean ${nearest}?`;
   scope.report('EXPR_UNKNOWN_FUNCTION', `The function ${node.name} does not exist.${hint}`, node);
   return DYN;
 }

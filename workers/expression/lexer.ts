@@ -84,15 +84,26 @@ function readToken(source: string, start: number): Token {
   throw new ProblemFound('EXPR_SYNTAX', strayCharacter(source, start), start);
 }
 
+const PLAIN_QUOTES = 'Write plain quotes: "..." or \'...\'.';
+
 function strayCharacter(source: string, start: number): string {
   const character = String.fromCodePoint(source.codePointAt(start)!);
   const hints: Readonly<Record<string, string>> = {
     '=': 'Write == to compare.',
-    '&': 'Write && for and.',
+    '&': 'Write && for and, + to join texts.',
     '|': 'Write || for or.',
     '`': 'A name in backticks is not closed.',
     $: 'Write the name of a column alone, without $.',
-    ';': 'An expression has no semicolons.',
+    ';': 'Arguments are parted by commas.',
+    '“': PLAIN_QUOTES,
+    '”': PLAIN_QUOTES,
+    '„': PLAIN_QUOTES,
+    '‘': PLAIN_QUOTES,
+    '’': PLAIN_QUOTES,
+    '≠': 'Write != for not equal.',
+    '≤': 'Write <=.',
+    '≥': 'Write >=.',
+    '^': 'There are no powers: write x * x.',
   };
   const hint = Object.hasOwn(hints, character) ? ` ${hints[character]}` : '';
   return `The character ${JSON.stringify(character)} has no meaning here.${hint}`;

@@ -2,6 +2,7 @@
 // in macro.ts; names and types are the checker's.
 
 import { type BinaryOperator, dottedName, type ExpressionNode, type ListNode, type MapNode } from './ast.ts';
+import { foreignOperator } from './foreign-words.ts';
 import { RESERVED_WORDS, type Token, tokenize } from './lexer.ts';
 import { DEPTH_MAX, NODES_MAX, SOURCE_BYTES_MAX } from './limits.ts';
 import { literalValue } from './literal.ts';
@@ -75,7 +76,25 @@ class Parser {
 
   #unexpected(expected: string): ProblemFound {
     const found = this.#token.kind === 'end' ? 'the expression ends' : `there is ${this.#token.text.slice(0, 40)}`;
-    return new ProblemFound('EXPR_SYNTAX', `Expected ${expected}, but ${found}.`, this.#token.start);
+    const message = `Expected ${expected}, but ${found}.${this.#misunderstanding()}`;
+    return new ProblemFound('EXPR_SYNTAX', message, this.#token.start);
+  }
+
+  /** What other languages would mean by the token at hand and the one before. */
+  #misunderstanding(): string {
+    const { kind, text, start } = this.#token;
+    const before = this.#tokens[this.#position - 1];
+    if (before === undefined) return '';
+    if (before.text === '<' && text === '>') return ' Write != for not equal.';
+    if (before.kind === 'int' && text === ',' && this.#tokens[this.#position + 1]?.kind === 'int') {
+      return ' A number has a decimal point: 1.5.';
+    }
+    const words = [text, ...(before.kind === 'identifier' && kind !== 'end' ? [before.text] : [])];
+    const hint = words.map(foreignOperator).find((known) => known !== null);
+    if (hint !== undefined) return ` ${hint}`;
+    if (before.kind !== 'identifier' || kind !== 'identifier') return '';
+    const name = before.end + 1 === start ? `${before.text} ${text}` : 'Invoice No';
+    return ` A column whose name has spaces stands in backticks (\`${name}\`), a text in quotes.`;
   }
 
   #node<N extends ExpressionNode>(node: N): N {
@@ -204,7 +223,10 @@ class Parser {
       if (RESERVED_WORDS.has(text)) {
         throw new ProblemFound(
           'EXPR_SYNTAX',
-          `${text} is a word of the language. Write row["${text}"] for a column of this name.`,
+          `${text} is a word of the language. ${foreignOperator(text) ?? ''} Write row["${text}"] for a column of this name.`.replace(
+            '  ',
+            ' ',
+          ),
           offset,
         );
       }

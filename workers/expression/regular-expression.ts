@@ -47,7 +47,7 @@ export function compileRegularExpression(source: string, lane?: 're2'): RegularE
   try {
     compiled = RE2JS.compile(source);
   } catch (error) {
-    if (error instanceof RE2JSException) return { problem: `The regular expression is refused${hint(source)}.` };
+    if (error instanceof RE2JSException) return { problem: `The regular expression is refused${hint(source, error)}.` };
     throw error;
   }
   if (compiled.programSize() > PATTERN_PROGRAM_MAX) return { problem: TOO_LARGE };
@@ -75,14 +75,22 @@ function repetitions(source: string): number {
   return sum;
 }
 
+/** Of a reason, which repeats a part of the pattern, in UTF-16 units. */
+const REASON_LENGTH_MAX = 200;
+
 type Engine = Pick<RegularExpression, 'test' | 'first' | 'all' | 'substitute'>;
 
-function hint(source: string): string {
+function hint(source: string, error: RE2JSException): string {
   if (/\(\?<?[=!]/.test(source)) return ': look-ahead and look-behind ((?=...), (?!...)) do not exist in RE2';
   if (/\\[1-9]/.test(source)) return ': references to groups (\\1) do not exist in RE2';
   if (/[*+?}]\+|\(\?>/.test(source)) return ': possessive and atomic parts do not exist in RE2';
   if (/\{[0-9]{4,}|\{[0-9]*,[0-9]{4,}/.test(source)) return ': RE2 repeats at most 1000 times';
-  return ': it is not valid RE2 syntax (github.com/google/re2/wiki/Syntax)';
+  // The library says "error parsing regexp: missing closing ): `(abc`".
+  const reason = error.message.replace(/^error parsing regexp: /, '').slice(0, REASON_LENGTH_MAX);
+  const escaping = /[)\](+*?{}]/.test(reason)
+    ? '; a sign that stands for itself has a backslash before it, such as \\('
+    : '';
+  return `: ${reason}${escaping} (RE2 syntax, github.com/google/re2/wiki/Syntax)`;
 }
 
 function nativeEngine(script: string): Engine {

@@ -177,7 +177,7 @@ function planReading(given: Parameters, scope: Scope): Reading | null {
       scope.problem(
         `/formats/${index}`,
         'BAD_PATTERN',
-        'The pattern needs a day, a month and a year, such as dd.MM.yyyy.',
+        'The pattern needs a day, a month and a year, such as dd.MM.yyyy (M is the month, m the minute).',
       );
     else patterns.push(pattern);
   }

@@ -4,6 +4,7 @@ import { Failed } from '../failure.ts';
 import { matchHeaders } from '../input/headers.ts';
 import type { FileColumn, Template } from './template.ts';
 import type { FirstColumn } from './template-scope.ts';
+import { declaredHint } from './undeclared-columns.ts';
 
 export interface FileColumns {
   readonly columns: readonly FirstColumn[];
@@ -31,7 +32,7 @@ export function fileColumns(
   const missing = wanted.filter(
     ({ name, ifMissing }, index) => ifMissing === 'fail' && fields[index] === null && !unclear.has(name),
   );
-  if (missing.length > 0 || ambiguous.length > 0) throw columnsMissing(missing, ambiguous);
+  if (missing.length > 0 || ambiguous.length > 0) throw columnsMissing(missing, ambiguous, template);
   const byField = new Map(fields.map((field, index) => [field, wanted[index]!.name]));
   const { flagColumn } = template;
   const pool = new NamePool([...wanted.map(({ name }) => name), ...(flagColumn === null ? [] : [flagColumn])]);
@@ -109,11 +110,16 @@ class NamePool {
 function columnsMissing(
   missing: readonly FileColumn[],
   ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[],
+  template: Template,
 ): Failed {
   const parts: string[] = [];
   if (missing.length > 0) {
     const names = missing.map(({ name }) => JSON.stringify(name)).join(', ');
     parts.push(`The file lacks columns that the Template needs: ${names}.`);
+    for (const { name, declared } of missing) {
+      const hint = declared ? '' : declaredHint(name, template);
+      if (hint !== '') parts.push(`${JSON.stringify(name)} is not declared in input.columns.${hint}`);
+    }
   }
   for (const { name, positions } of ambiguous) {
     const places = `${positions.slice(0, -1).join(', ')} and ${positions.at(-1)}`;

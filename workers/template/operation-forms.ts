@@ -63,7 +63,7 @@ function operationEntry(item: unknown, pointer: string, report: Report): SoundEn
 function shortForm(item: Readonly<Record<string, unknown>>, pointer: string, report: Report): SoundEntry | null {
   const [name, ...more] = Object.keys(item);
   if (name === undefined || more.length > 0) {
-    report(pointer, 'MISSING_OPERATION', 'The name of the operation is missing. Write {op: drop, ...}.');
+    report(pointer, 'MISSING_OPERATION', missingOperation(item));
     return null;
   }
   const inner = item[name];
@@ -76,6 +76,17 @@ function shortForm(item: Readonly<Record<string, unknown>>, pointer: string, rep
   if (isMapping(inner)) return { name, pointer, base, value: mapping({ ...inner, op: name }) };
   report(base, 'BAD_TYPE', `Write the parameters as a mapping, such as {op: ${name}, ...}.`);
   return null;
+}
+
+/** Mostly a short form whose parameters are not indented, or two operations in one item of the list. */
+function missingOperation(item: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(item).filter((name) => languageOperations.includes(name));
+  const [name, other] = names;
+  if (name === undefined) return 'The name of the operation is missing. Write {op: drop, ...}.';
+  if (other !== undefined) {
+    return `${JSON.stringify(name)} and ${JSON.stringify(other)} stand in one entry of the list. Each operation begins with "- ".`;
+  }
+  return `Indent the parameters of ${JSON.stringify(name)} further than its name, or write {op: ${name}, ...}.`;
 }
 
 function isAvailable({ name, pointer }: SoundEntry, table: OperationTable, report: Report): boolean {

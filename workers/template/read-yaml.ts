@@ -68,8 +68,27 @@ function tooDeep(at: number): SourceRefused {
 }
 
 function syntaxProblem(error: { readonly pos: readonly [number, number]; readonly message: string }): SourceProblem {
-  return { at: error.pos[0], code: 'SYNTAX', message: `Not valid YAML: ${error.message}.`.replace(/\.\.$/, '.') };
+  const message = `Not valid YAML: ${error.message}.`.replace(/\.\.$/, '.');
+  const hint = SYNTAX_HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? '';
+  return { at: error.pos[0], code: 'SYNTAX', message: message + hint };
 }
+
+const QUOTE_TEXTS =
+  ' Put a text that holds ": ", " #", a bracket or a comma into quotes, as most expressions do: \'a ? "b" : "c"\'.';
+
+/** What the library's messages leave open: what to write. */
+const SYNTAX_HINTS: readonly (readonly [RegExp, string])[] = [
+  [/^Tabs are not allowed/, ' Indent with spaces.'],
+  [/^Missing closing ["']quote/, ' A quote that is opened is closed on the same line, or before the next key.'],
+  [
+    /collections are not allowed|Nested mappings are not allowed|Implicit keys need|Missing , or : between|Unexpected/i,
+    QUOTE_TEXTS,
+  ],
+  [
+    /All .* (items|keys) must|at the same column|Bad indentation|indented/i,
+    ' Indent entries of one list or mapping alike.',
+  ],
+];
 
 class TreeBuilder {
   readonly #anchors = new Map<string, Node>();

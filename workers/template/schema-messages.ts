@@ -119,12 +119,24 @@ function unknownKey(pointer: string, name: string, parent: Schema, data: unknown
   const free = known.filter((key) => !(key in (data as object)));
   const op = (data as Record<string, unknown>)['op'];
   const kind = typeof op === 'string' ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
-  const meant = suggestion(name, free);
-  const listed =
-    meant === '' && known.length > 0 ? ` Known: ${known.filter((key) => key !== 'op').join(', ')}.` : meant;
+  const home = homeOf(name, parent);
+  const meant = home === null ? suggestion(name, free) : ` It belongs into ${JSON.stringify(home)}.`;
+  // What is the operation's own first: that is what was meant.
+  const names = known.filter((key) => key !== 'op' && !COMMON_PARAMETERS.has(key));
+  names.push(...known.filter((key) => COMMON_PARAMETERS.has(key)));
+  const listed = meant === '' && known.length > 0 ? ` Known: ${names.join(', ')}.` : meant;
   const code = typeof op === 'string' ? 'UNKNOWN_PARAMETER' : 'UNKNOWN_KEY';
   return { pointer: `${pointer}/${pointerSegment(name)}`, code, message: `Unknown ${kind}.${listed}` };
 }
+
+/** The section beside which a key stands that should stand in it. */
+function homeOf(name: string, parent: Schema): string | null {
+  const sections = Object.entries((parent['properties'] ?? {}) as Readonly<Record<string, Schema>>);
+  const home = sections.find(([, section]) => Object.hasOwn((section['properties'] ?? {}) as object, name));
+  return home?.[0] ?? null;
+}
+
+const COMMON_PARAMETERS: ReadonlySet<string> = new Set(['id', 'note', 'enabled', 'where', 'if_missing', 'on_error']);
 
 function meantValue(error: SchemaError): string {
   const values = (error.params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string');
@@ -144,8 +156,18 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function wrongType(parent: Schema, data: unknown): string {
   const wanted = [parent['type']].flat().map((type) => TYPE_NAMES[String(type)] ?? String(type));
-  const hint = parent['type'] === 'string' && isPlain(data) ? ' Put it in quotes.' : '';
+  const hint = parent['type'] === 'string' && isPlain(data) ? ' Put it in quotes.' : formHint(parent, data);
   return `Write ${wanted.join(' or ')}, not ${typeName(data)}.${hint}`;
+}
+
+/** A text where a list of texts or a mapping around it is wanted. */
+function formHint(parent: Schema, data: unknown): string {
+  if (typeof data !== 'string' || data.length > 40) return '';
+  if (parent['type'] === 'array') return ` Put it in brackets: [${JSON.stringify(data)}].`;
+  const required = parent['required'] as readonly string[] | undefined;
+  return parent['type'] === 'object' && required?.length === 1
+    ? ` Write {${required[0]}: ${JSON.stringify(data)}}.`
+    : '';
 }
 
 function wrongForm(parent: Schema, data: unknown): string {
@@ -202,7 +224,7 @@ function limitMessage(keyword: string, params: Readonly<Record<string, unknown>>
     case 'minLength':
       return limit === '1' ? 'The text is empty.' : `The text has at least ${limit} characters.`;
     case 'maxLength':
-      return `The text has at most ${limit} characters.`;
+      return limit === '1' ? 'Write one character.' : `The text has at most ${limit} characters.`;
     case 'minItems':
       return limit === '1' ? 'The list is empty.' : `The list has at least ${limit} entries.`;
     case 'maxItems':

@@ -17,7 +17,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   if (name.length > LENGTH_MAX) return null;
   const wanted = name.toLowerCase();
   // A third of the letters may differ: "amout" for "amount", not "date" for "rate_net".
-  let best = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let best = wanted.length === 1 ? 1 : Math.max(1, Math.floor(wanted.length / 3)) + 1;
   let nearest: string | null = null;
   let compared = 0;
   for (const candidate of known) {

@@ -125,6 +125,7 @@ function splitPattern(source: string): DatePart[] | string {
       parts.push({ letter: '', count: 0, literal: piece });
     } else {
       const allowed = Object.hasOwn(COUNTS, run) ? COUNTS[run] : undefined;
+      if (allowed === undefined && source.includes('%')) return NO_PERCENT;
       if (allowed === undefined)
         return `the letter ${run} means nothing in a date pattern (put text in '...')${hint(run)}`;
       if (!allowed.includes(piece.length)) return `${run} is written ${allowed.map((n) => run.repeat(n)).join(' or ')}`;
@@ -135,11 +136,20 @@ function splitPattern(source: string): DatePart[] | string {
   return parts;
 }
 
+const DAY = 'd is the day, M the month, y the year, as in dd.MM.yyyy';
+const YEAR = 'y is the year, M the month, d the day, as in dd.MM.yyyy';
+const NO_PERCENT = 'it has no percent signs: write dd.MM.yyyy for %d.%m.%Y, HH:mm:ss for %H:%M:%S';
+
 function hint(letter: string): string {
   const meant: Readonly<Record<string, string>> = {
-    D: 'd is the day',
-    Y: 'y is the year',
-    u: 'y is the year',
+    D: DAY,
+    T: DAY,
+    t: DAY,
+    j: DAY,
+    Y: YEAR,
+    J: YEAR,
+    A: YEAR,
+    u: YEAR,
     k: 'H is the hour',
   };
   return Object.hasOwn(meant, letter) ? `: ${meant[letter]}` : '';

@@ -26,8 +26,11 @@ export function checkRowExpression(
     for (const name of checked.expression.columns) scope.read(name, pointer);
     return checked.expression;
   }
-  for (const { code, message } of checked.problems) {
-    if (!columns.told || code !== 'EXPR_UNKNOWN_COLUMN') scope.problem(pointer, code, message);
+  for (const { code, message, offset } of checked.problems) {
+    if (columns.told && code === 'EXPR_UNKNOWN_COLUMN') continue;
+    // The pointer leads to the whole expression: in a long one the place inside helps.
+    const place = offset === 0 ? '' : ` (At character ${offset + 1} of the expression.)`;
+    scope.problem(pointer, code, message + place);
   }
   return null;
 }

@@ -1,0 +1,133 @@
+// The mistakes of someone who knows spreadsheets, SQL or Python and not this language: each message says where, and what
+// to write instead.
+import { test } from 'tap';
+import { undeclaredNotes } from '../../workers/template/undeclared-columns.ts';
+import { problemsOf, sound } from '../workers/check-problems.ts';
+
+const INPUT = `format: 1
+input:
+  columns:
+    - {name: booked_on, match: [Buchungstag]}
+    - {name: party, match: [Name]}
+    - {name: amount, match: [Betrag]}
+operations:
+`;
+
+interface Mistake {
+  /** One line of `operations`, which is line 8 of the Template. */
+  readonly operation: string;
+  readonly at: string;
+  readonly says: RegExp;
+}
+
+const condition = (where: string, says: RegExp): Mistake => ({
+  operation: `  - {filter: {where: ${JSON.stringify(where)}}}`,
+  at: '8:15 /operations/0/filter/where',
+  says,
+});
+
+const value = (expression: string, says: RegExp): Mistake => ({
+  operation: `  - {set: {columns: {x: ${JSON.stringify(expression)}}}}`,
+  at: '8:22 /operations/0/set/columns/x',
+  says,
+});
+
+const pattern = (format: string, says: RegExp): Mistake => ({
+  operation: `  - {parse_date: {columns: booked_on, formats: ['${format}']}}`,
+  at: '8:49 /operations/0/parse_date/formats/0',
+  says,
+});
+
+const MISTAKES: readonly Mistake[] = [
+  condition('party = "Müller"', /Write == to compare\. \(At character 7 of/),
+  condition('party != "" and amount != ""', /Write && for and\. \(At character 13 of/),
+  condition('party == "" OR amount == ""', /Write \|\| for or\./),
+  condition('party == "" und amount == ""', /Write && for and\./),
+  condition('not party == ""', /Write !\(\.\.\.\) for not\./),
+  condition('party is null', /Write == null/),
+  condition('party like "x%"', /x\.startsWith\("\.\.\."\)/),
+  condition('party between "a" and "b"', /Write x >= a && x <= b\./),
+  condition('party <> "x"', /Write != for not equal\./),
+  condition('decimal(amount) > 1,5', /A number has a decimal point: 1\.5\./),
+  condition('party == “x”', /Write plain quotes/),
+  condition('Invoice No == "x"', /in backticks \(`Invoice No`\)/),
+  condition('amount < 0', /Write decimal\(\.\.\.\)/),
+  condition('if party == "x" then true', /if is a word of the language\. Write condition \? a : b\./),
+  value('uppercase(party)', /uppercase does not exist\. Write upper\(x\)\.$/),
+  value('WENN(party == "a", 1, 2)', /Write condition \? a : b\./),
+  value('sum(amount)', /operations aggregate and window/),
+  value('party & amount', /\+ to join texts/),
+  value('left(party; 3)', /Arguments are parted by commas/),
+  value('starts_with(party, "x")', /Write x\.startsWith\(t\)/),
+  value('today()', /run\.started_at/),
+  pattern('DD.MM.YYYY', /the letter D means nothing .* as in dd\.MM\.yyyy/),
+  pattern('TT.MM.JJJJ', /the letter T means nothing .* as in dd\.MM\.yyyy/),
+  pattern('%d.%m.%Y', /no percent signs: write dd\.MM\.yyyy/),
+  pattern('dd.mm.yyyy', /M is the month, m the minute/),
+  {
+    operation: `  - {replace: {columns: party, find: '(abc', replace: '', mode: regex}}`,
+    at: '8:32 /operations/0/replace/find',
+    says: /missing closing \): `\(abc`; .* backslash before it/,
+  },
+  {
+    operation: '  - filter:\n    where: party == "x"',
+    at: '8:5 /operations/0',
+    says: /Indent the parameters of "filter" further than its name/,
+  },
+  {
+    operation: '  - filter: {where: party == "x"}\n    sort: {by: party}',
+    at: '8:5 /operations/0',
+    says: /"filter" and "sort" stand in one entry of the list/,
+  },
+  {
+    operation: '  - {set: {columns: {x: party < "b" ? "out" : "in"}}}',
+    at: '8:25 ',
+    says: /Put a text that holds ": ", .* into quotes/,
+  },
+  { operation: '\t- {drop_blank_rows: {}}', at: '8:1 ', says: /Indent with spaces/ },
+  {
+    operation: '  - {parse_number: {columns: amount, decimal: comma}}',
+    at: '8:38 /operations/0/parse_number/decimal',
+    says: /Write one character/,
+  },
+  {
+    operation: '  - {parse_date: {columns: booked_on, formats: dd.MM.yyyy}}',
+    at: '8:39 /operations/0/parse_date/formats',
+    says: /Put it in brackets: \["dd.MM.yyyy"\]/,
+  },
+  {
+    operation: '  - {dedupe: {columns: [booked_on]}}',
+    at: '8:15 /operations/0/dedupe/columns',
+    says: /Known: by, keep, match, count_into, nulls, id,/,
+  },
+];
+
+test('every mistake gets one message that says where and what to write', async (t) => {
+  for (const { operation, at, says } of MISTAKES) {
+    const problems = problemsOf(`${INPUT}${operation}\n`);
+    t.equal(problems.length, 1, operation);
+    const { line, column, pointer, message } = problems[0]!;
+    t.equal(`${line}:${column} ${pointer}`, at, operation);
+    t.match(message, says, operation);
+  }
+});
+
+test('keys in the wrong section are sent to the right one', async (t) => {
+  const said = (source: string): readonly string[] => problemsOf(source).map(({ message }) => message);
+  t.strictSame(said("input: {delimiter: ';'}"), ['Unknown key "delimiter". It belongs into "csv".']);
+  t.strictSame(said('input: {columns: [Betrag]}'), [
+    'Write a mapping of keys to values, not "Betrag". Write {name: "Betrag"}.',
+  ]);
+});
+
+test('a column that the Template reads and does not declare is a note of the check', async (t) => {
+  const notes = (operation: string): readonly string[] => undeclaredNotes(sound(`${INPUT}${operation}\n`));
+  t.match(notes('  - {filter: {where: Party == "x"}}'), [/column "Party": .* Did you mean "party"\?/]);
+  t.match(notes('  - {drop: {columns: Betrag}}'), [/The Template calls the column of that header "amount"\./]);
+  t.match(notes('  - {filter: {where: party == Summe}}'), [
+    /column "Summe": .* A text in an expression stands in quotes\./,
+  ]);
+  t.strictSame(notes('  - {filter: {where: party == "Summe"}}'), []);
+  t.strictSame(notes('  - {drop: {columns: fax, if_missing: skip}}'), [], 'a file without it is no trouble');
+  t.strictSame(undeclaredNotes(sound('operations: [{drop: {columns: a}}]')), [], 'nothing is declared at all');
+});
