@@ -2,6 +2,7 @@
 // ranges of years and what a row's error is called are the caller's.
 
 import { type CivilDate, civilDate, dayNumber, isDate, isoWeekday } from './calendar.ts';
+import { letterHint, NO_PERCENT } from './date-pattern-hint.ts';
 import { DATE_NAMES, type DateNames } from './month-names.ts';
 import { offsetText, parseOffset, type Timestamp, timestampOf } from './timestamp.ts';
 
@@ -127,32 +128,13 @@ function splitPattern(source: string): DatePart[] | string {
       const allowed = Object.hasOwn(COUNTS, run) ? COUNTS[run] : undefined;
       if (allowed === undefined && source.includes('%')) return NO_PERCENT;
       if (allowed === undefined)
-        return `the letter ${run} means nothing in a date pattern (put text in '...')${hint(run)}`;
+        return `the letter ${run} means nothing in a date pattern (put text in '...')${letterHint(run)}`;
       if (!allowed.includes(piece.length)) return `${run} is written ${allowed.map((n) => run.repeat(n)).join(' or ')}`;
       if (parts.some((part) => part.letter === run)) return `${run} comes twice`;
       parts.push({ letter: run, count: piece.length, literal: '' });
     }
   }
   return parts;
-}
-
-const DAY = 'd is the day, M the month, y the year, as in dd.MM.yyyy';
-const YEAR = 'y is the year, M the month, d the day, as in dd.MM.yyyy';
-const NO_PERCENT = 'it has no percent signs: write dd.MM.yyyy for %d.%m.%Y, HH:mm:ss for %H:%M:%S';
-
-function hint(letter: string): string {
-  const meant: Readonly<Record<string, string>> = {
-    D: DAY,
-    T: DAY,
-    t: DAY,
-    j: DAY,
-    Y: YEAR,
-    J: YEAR,
-    A: YEAR,
-    u: YEAR,
-    k: 'H is the hour',
-  };
-  return Object.hasOwn(meant, letter) ? `: ${meant[letter]}` : '';
 }
 
 /** What has been read so far. */
