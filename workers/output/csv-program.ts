@@ -50,6 +50,9 @@ const KINDS = ['run', 'fields', 'views', 'integer', 'decimal', 'date', 'datetime
 const HEAD_BYTES = 128;
 const STEP_BYTES = 64;
 const CLASSES_BYTES = 256;
+/** A guarded cell that also needs quotes grows by its mark and these. */
+const CELL_QUOTES_BYTES = 2;
+const RUN_EXTRA_BYTES = 16;
 const FLAG_GUARD = 1;
 const FLAG_QUOTE = 2;
 const FLAG_QUOTE_EMPTY = 4;
@@ -67,10 +70,12 @@ export class CsvProgram {
   #rules: CsvRules;
   /** Per column the addresses of null, true and false. */
   #texts: { null: number; true: number; false: number }[];
+  #emptyIsSpecial: boolean;
 
   constructor(heap: Heap, rules: CsvRules) {
     this.#heap = heap;
     this.#rules = rules;
+    this.#emptyIsSpecial = rules.columns.some((column) => column.null.length > 0 || column.quoteEmpty);
     this.at = heap.allocate(HEAD_BYTES + rules.columns.length * STEP_BYTES);
     const place = textPlacer(heap);
     this.#texts = rules.columns.map((column) => ({
@@ -88,12 +93,11 @@ export class CsvProgram {
     const classes = cellClasses(rules);
     u8.set(classes, classesAt);
     u8.set(runClasses(rules, classes), classesAt + CLASSES_BYTES);
-    const emptyIsSpecial = rules.columns.some((column) => column.null.length > 0 || column.quoteEmpty);
     u32.set(
       [
         ...[wordOf(rules.delimiter), rules.delimiter.length, wordOf(rules.lineEnding), rules.lineEnding.length],
         ...[classesAt, classesAt + CLASSES_BYTES, rules.guard === 'fail' ? 1 : 0, 0, 0, 0],
-        ...[nullsAt, nulls.length, rules.emptyIsNull ? 1 : 0, emptyIsSpecial ? 1 : 0, rules.decimalMark, 0, 0, 0],
+        ...[nullsAt, nulls.length, rules.emptyIsNull ? 1 : 0, this.#emptyIsSpecial ? 1 : 0, rules.decimalMark, 0, 0, 0],
       ],
       this.at >>> 2,
     );
@@ -105,13 +109,14 @@ export class CsvProgram {
     const head = this.at >>> 2;
     if (raw !== null) u32.set([raw.at, raw.stride * 4, raw.quote], head + 7);
     u32[head + 15] = steps.length;
+    u32[head + 23] = this.#isRunsOnly(steps) ? 1 : 0;
     let word = (this.at + HEAD_BYTES) >>> 2;
     for (const { column, step } of steps) {
       const rules = this.#rules.columns[column]!;
       const texts = this.#texts[column]!;
       u32[word] = KINDS.indexOf(step.kind);
-      u32[word + 1] = 'first' in step ? step.first : step.at;
-      u32[word + 2] = 'last' in step ? step.last : 'meta' in step ? step.meta : 0;
+      u32[word + 1] = 'first' in step ? step.first * 4 : step.at;
+      u32[word + 2] = 'last' in step ? step.last * 4 : 'meta' in step ? step.meta : 0;
       u32[word + 3] = this.#flags(step, rules);
       u32[word + 4] = texts.null;
       u32[word + 5] = rules.null.length;
@@ -119,6 +124,7 @@ export class CsvProgram {
       u32[word + 7] = rules.true.length;
       u32[word + 8] = texts.false;
       u32[word + 9] = rules.false.length;
+      u32[word + 13] = 'first' in step ? roomOfRun(step.last - step.first + 1, rules.null.length) : 0;
       word += STEP_BYTES >>> 2;
     }
   }
@@ -133,6 +139,11 @@ export class CsvProgram {
     return this.#heap.u32[(this.at >>> 2) + 17]!;
   }
 
+  #isRunsOnly(steps: readonly PlacedStep[]): boolean {
+    if (this.#emptyIsSpecial || this.#rules.guard === 'fail') return false;
+    return steps.length > 0 && steps.every(({ step }) => step.kind === 'run');
+  }
+
   #flags(step: CsvStep, rules: CsvColumnRules): number {
     const guard = 'first' in step || (step.kind === 'views' && step.guard);
     const scan = 'meta' in step && typedNeedsScan(this.#rules);
@@ -143,6 +154,11 @@ export class CsvProgram {
       (scan ? FLAG_SCAN : 0)
     );
   }
+}
+
+/** Of each cell two quotes or what stands for null; and what the last copy writes behind its end. */
+function roomOfRun(cells: number, nullLength: number): number {
+  return cells * (nullLength + CELL_QUOTES_BYTES) + RUN_EXTRA_BYTES;
 }
 
 /** True when the text of a number or date can hold the delimiter. */

@@ -127,6 +127,18 @@ t.test('raw fields and views give the same bytes as the plain twin', async () =>
   );
 });
 
+t.test('a row that did not fit counts its formulas once', async () => {
+  const bench = newBench();
+  const rows = Array.from({ length: 40 }, (_, row) => ['=1', 'x'.repeat(row), `=${row}`]);
+  const raw = rawBatch(bench, inputText(rows, ',', false), 3, { delimiter: ',', nullValues: [''], plain: true });
+  const batch = raw.withColumns([2, 1, 0].map((column) => raw.columns[column]!));
+  const csv = { delimiter: ',', quoting: 'minimal', lineEnding: 'lf', null: '', decimal: '.' } as const;
+  const set = { ...csv, nullValues: [''], formulaGuard: 'auto' } as const;
+  const { text, guarded } = written(bench, batch, { a: 'text', b: 'text', c: 'text' }, set, 128);
+  t.equal(guarded, 80);
+  t.equal(text, rows.map(([a, b, c]) => `'${c},${b},'${a}\n`).join(''));
+});
+
 t.test('typed cells beside text, over a selection in any order', async () => {
   const bigint64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
   const row = fc.record({

@@ -2,11 +2,9 @@
 // Each row is written whole or not at all: before each step the worst length of its cells is compared with the room left.
 import {
   CELL_CLASSES,
-  CLASS_QUOTE,
   DECIMAL_MARK,
   DELIMITER,
   DELIMITER_LENGTH,
-  EMPTY_IS_SPECIAL,
   FALSE_AT,
   FALSE_LENGTH,
   FLAG_QUOTE,
@@ -31,7 +29,7 @@ import {
   RAW_AT,
   RAW_QUOTE,
   RAW_STRIDE_BYTES,
-  RUN_CLASSES,
+  RUNS_ONLY,
   SECOND,
   SOURCE,
   STEP_BYTES,
@@ -40,8 +38,9 @@ import {
   TRUE_AT,
   TRUE_LENGTH,
 } from './emit-layout';
-import { bare, empty, field, holdsSpecial, isFormula, isNull, putNull, quoted, text } from './csv-text';
+import { bare, field, holdsSpecial, putNull, quoted, text } from './csv-text';
 import { copyOver } from './emit-copy';
+import { emitRuns, run } from './emit-runs';
 import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';
 
 /** Room that a cell takes beside its own bytes, doubled at worst: two quotes, the guard's mark, delimiter, line ending. */
@@ -63,6 +62,10 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
   const stopAtFormula = load<u32>(program, STOP_AT_FORMULA) != 0;
   let at = out;
   let position = from;
+  if (load<u32>(program, RUNS_ONLY)) {
+    position += emitRuns(program, selection, from, to, out, limit);
+    at = <usize>load<u32>(program, OUT_NEXT);
+  }
   for (; position < to; position++) {
     const physical = <usize>load<u32>(selection + ((<usize>position) << 2));
     const row = rawAt + physical * strideBytes;
@@ -97,64 +100,10 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
   return position - from;
 }
 
-/**
- * Neighbouring raw fields as one range; a field that looks different under the output's rules is written by itself. What
- * lies before and behind it is still copied in one piece. 0 = no room.
- */
-function run(program: usize, step: usize, row: usize, out: usize, limit: usize): usize {
-  let entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
-  const lastEntry = row + ((<usize>load<u32>(step, SECOND)) << 2);
-  const end = <usize>load<u32>(lastEntry, 4);
-  let start = <usize>load<u32>(entry) + 1;
-  const cells = ((lastEntry - entry) >> 2) + 1;
-  if (out + (end - start) + cells * (<usize>load<u32>(step, NULL_LENGTH) + 2) + CELL_EXTRA_BYTES > limit) return 0;
-  const classes = <usize>load<u32>(program, RUN_CLASSES);
-  const emptyIsSpecial = load<u32>(program, EMPTY_IS_SPECIAL);
-  const delimiter = load<u8>(program, DELIMITER);
-  for (; entry <= lastEntry; entry += 4) {
-    const fieldStart = <usize>load<u32>(entry) + 1;
-    const kind = load<u8>(classes + <usize>load<u8>(fieldStart));
-    if (kind == 0 && emptyIsSpecial == 0) continue;
-    const fieldEnd = <usize>load<u32>(entry, 4);
-    let next: usize;
-    if (kind & CLASS_QUOTE) {
-      // Most quotes are not needed, so the copy without them is tried at once.
-      if (fieldStart > start) out = copyOver(out, start, fieldStart);
-      start = fieldStart;
-      next = unquoted(program, step, fieldStart + 1, fieldEnd - 1, out);
-      if (next == 0) continue;
-    } else {
-      if (!isAltered(program, fieldStart, fieldEnd)) continue;
-      if (fieldStart > start) out = copyOver(out, start, fieldStart);
-      next = field(program, step, fieldStart, fieldEnd, out);
-    }
-    out = next;
-    start = fieldEnd + 1;
-    if (entry < lastEntry) store<u8>(out++, delimiter);
-  }
-  return start > end ? out : copyOver(out, start, end);
-}
-
-/** True when an unquoted field of a run does not leave as the bytes that it is. */
-function isAltered(program: usize, start: usize, end: usize): bool {
-  if (start >= end) return load<u32>(program, EMPTY_IS_SPECIAL) != 0;
-  return isNull(program, start, end) || isFormula(program, start, end);
-}
-
-/** The inside of a quoted field of a run; 0 when it leaves as it came, with its quotes. */
-function unquoted(program: usize, step: usize, start: usize, end: usize, out: usize): usize {
-  if (start == end) return empty(program, step, out);
-  if (load<u8>(<usize>load<u32>(program, CELL_CLASSES) + <usize>load<u8>(start)) != 0) {
-    if (isNull(program, start, end)) return putNull(step, out);
-    if (isFormula(program, start, end)) return text(program, step, start, end, true, out);
-  }
-  return bare(program, start, end, false, out);
-}
-
 /** Neighbouring raw fields, each looked at in full: the output's delimiter or quoting is another. 0 = no room. */
 function fields(program: usize, step: usize, row: usize, out: usize, limit: usize): usize {
-  let entry = row + ((<usize>load<u32>(step, SOURCE)) << 2);
-  const lastEntry = row + ((<usize>load<u32>(step, SECOND)) << 2);
+  let entry = row + <usize>load<u32>(step, SOURCE);
+  const lastEntry = row + <usize>load<u32>(step, SECOND);
   const bytes = <usize>load<u32>(lastEntry, 4) - <usize>load<u32>(entry);
   const cells = ((lastEntry - entry) >> 2) + 1;
   if (out + bytes * 2 + cells * (<usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES) > limit) return 0;

@@ -25,6 +25,8 @@ export const ROW_LENGTH: usize = 76;
 export const TAIL_AT: usize = 80;
 export const TAIL_LENGTH: usize = 84;
 export const OMIT_NULLS: usize = 88;
+// CSV only: all steps are runs, and no cell is special for being empty.
+export const RUNS_ONLY: usize = 92;
 export const HEAD_BYTES: usize = 128;
 
 // Words of a step.
@@ -42,6 +44,8 @@ export const FALSE_LENGTH: usize = 36;
 export const PREFIX_AT: usize = 40;
 export const PREFIX_LENGTH: usize = 44;
 export const BEGAN_AT: usize = 48;
+// CSV only: bytes that a run may take beside those of its fields.
+export const ROOM: usize = 52;
 export const STEP_BYTES: usize = 64;
 
 export const KIND_RUN: u32 = 0;

@@ -1,0 +1,154 @@
+// Writes live rows as CSV where all of a row is neighbouring raw fields of plain rows and the delimiter stays the same, as
+// select, filter and rename leave it: most fields leave as they came, which their first bytes tell, and are copied range by
+// range.
+import { bare, empty, field, isFormula, isNull, putNull, text } from './csv-text';
+import { copyOver } from './emit-copy';
+import {
+  CELL_CLASSES,
+  CLASS_QUOTE,
+  DELIMITER,
+  EMPTY_IS_SPECIAL,
+  GUARDED,
+  HEAD_BYTES,
+  LINE_ENDING,
+  LINE_ENDING_LENGTH,
+  OUT_NEXT,
+  QUOTE,
+  RAW_AT,
+  RAW_STRIDE_BYTES,
+  ROOM,
+  RUN_CLASSES,
+  SECOND,
+  SOURCE,
+  STEP_BYTES,
+  STEPS,
+} from './emit-layout';
+
+/** Room that a row's end takes. */
+const LINE_BYTES: usize = 16;
+
+/**
+ * As emitCsv (emit-csv.ts), for programs with RUNS_ONLY.
+ * The fixed first 32 bytes of a copy spare the branch on the length that a processor guesses wrong for every other cell.
+ */
+export function emitRuns(program: usize, selection: usize, from: u32, to: u32, out: usize, limit: usize): u32 {
+  const rawAt = <usize>load<u32>(program, RAW_AT);
+  const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);
+  const delimiter = load<u8>(program, DELIMITER);
+  const lineEnding = load<u32>(program, LINE_ENDING);
+  const lineEndingLength = <usize>load<u32>(program, LINE_ENDING_LENGTH);
+  const classes = <usize>load<u32>(program, RUN_CLASSES);
+  const steps = program + HEAD_BYTES;
+  const stepsEnd = steps + <usize>load<u32>(program, STEPS) * STEP_BYTES;
+  let at = out;
+  let position = from;
+  for (; position < to; position++) {
+    const row = rawAt + <usize>load<u32>(selection + ((<usize>position) << 2)) * strideBytes;
+    const guardedBefore = load<u32>(program, GUARDED);
+    let next = at;
+    let step = steps;
+    for (; step < stepsEnd; step += STEP_BYTES) {
+      let entry = row + <usize>load<u32>(step, SOURCE);
+      const lastEntry = row + <usize>load<u32>(step, SECOND);
+      const start = <usize>load<u32>(entry) + 1;
+      const end = <usize>load<u32>(lastEntry, 4);
+      if (next + (end - start) + <usize>load<u32>(step, ROOM) > limit) break;
+      let kinds: u32 = 0;
+      for (; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(classes + <usize>load<u8>(<usize>load<u32>(entry), 1));
+      if (kinds == 0) {
+        v128.store(next, v128.load(start));
+        v128.store(next, v128.load(start, 16), 16);
+        for (let i: usize = 32; i < end - start; i += 16) v128.store(next + i, v128.load(start + i));
+        next += end - start;
+      } else next = copyRun(program, step, row, next);
+      store<u8>(next++, delimiter);
+    }
+    if (step < stepsEnd || next + LINE_BYTES > limit) {
+      store<u32>(program, guardedBefore, GUARDED);
+      break;
+    }
+    store<u32>(next - 1, lineEnding);
+    at = next - 1 + lineEndingLength;
+  }
+  store<u32>(program, <u32>at, OUT_NEXT);
+  return position - from;
+}
+
+/** As `copyRun`; 0 = no room. */
+export function run(program: usize, step: usize, row: usize, out: usize, limit: usize): usize {
+  const start = <usize>load<u32>(row + <usize>load<u32>(step, SOURCE)) + 1;
+  const end = <usize>load<u32>(row + <usize>load<u32>(step, SECOND), 4);
+  return out + (end - start) + <usize>load<u32>(step, ROOM) > limit ? 0 : copyRun(program, step, row, out);
+}
+
+/**
+ * Neighbouring raw fields as one range; a field that looks different under the output's rules is written by itself. What
+ * lies before and behind it is still copied in one piece.
+ */
+function copyRun(program: usize, step: usize, row: usize, out: usize): usize {
+  let entry = row + <usize>load<u32>(step, SOURCE);
+  const lastEntry = row + <usize>load<u32>(step, SECOND);
+  const end = <usize>load<u32>(lastEntry, 4);
+  let start = <usize>load<u32>(entry) + 1;
+  const classes = <usize>load<u32>(program, RUN_CLASSES);
+  const cellClasses = <usize>load<u32>(program, CELL_CLASSES);
+  const emptyIsSpecial = load<u32>(program, EMPTY_IS_SPECIAL);
+  const delimiter = load<u8>(program, DELIMITER);
+  const delimiters = i8x16.splat(delimiter);
+  for (; entry <= lastEntry; entry += 4) {
+    const fieldStart = <usize>load<u32>(entry) + 1;
+    const kind = load<u8>(classes + <usize>load<u8>(fieldStart));
+    if (kind == 0 && emptyIsSpecial == 0) continue;
+    const fieldEnd = <usize>load<u32>(entry, 4);
+    let next: usize;
+    if (kind & CLASS_QUOTE) {
+      // Most quotes are not needed, so the copy without them is tried at once.
+      if (fieldStart > start) out = copyOver(out, start, fieldStart);
+      start = fieldStart;
+      const isCommon = fieldEnd - fieldStart > 2 && load<u8>(cellClasses + <usize>load<u8>(fieldStart, 1)) == 0;
+      if (isCommon) next = bareInside(delimiters, fieldStart + 1, fieldEnd - 1, out);
+      else next = unquoted(program, step, fieldStart + 1, fieldEnd - 1, out);
+      if (next == 0) continue;
+    } else {
+      if (!isAltered(program, fieldStart, fieldEnd)) continue;
+      if (fieldStart > start) out = copyOver(out, start, fieldStart);
+      next = field(program, step, fieldStart, fieldEnd, out);
+    }
+    out = next;
+    start = fieldEnd + 1;
+    if (entry < lastEntry) store<u8>(out++, delimiter);
+  }
+  return start > end ? out : copyOver(out, start, end);
+}
+
+/** Copies while it looks for what needs quotes; 0 when it met that. The delimiter is one byte. */
+// @ts-ignore: decorator
+@inline
+function bareInside(delimiters: v128, start: usize, end: usize, out: usize): usize {
+  const target = out - start;
+  for (let at = start; at < end; at += 16) {
+    const bytes = v128.load(at);
+    v128.store(target + at, bytes);
+    const lines = v128.or(i8x16.eq(bytes, i8x16.splat(0x0a)), i8x16.eq(bytes, i8x16.splat(0x0d)));
+    const marks = v128.or(i8x16.eq(bytes, delimiters), i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)));
+    const mask = <u32>i8x16.bitmask(v128.or(lines, marks));
+    if (mask != 0 && <usize>ctz(mask) < end - at) return 0;
+  }
+  return target + end;
+}
+
+/** True when an unquoted field of a run does not leave as the bytes that it is. */
+function isAltered(program: usize, start: usize, end: usize): bool {
+  if (start >= end) return load<u32>(program, EMPTY_IS_SPECIAL) != 0;
+  return isNull(program, start, end) || isFormula(program, start, end);
+}
+
+/** The inside of a quoted field of a run; 0 when it leaves as it came, with its quotes. */
+function unquoted(program: usize, step: usize, start: usize, end: usize, out: usize): usize {
+  if (start == end) return empty(program, step, out);
+  if (load<u8>(<usize>load<u32>(program, CELL_CLASSES) + <usize>load<u8>(start)) != 0) {
+    if (isNull(program, start, end)) return putNull(step, out);
+    if (isFormula(program, start, end)) return text(program, step, start, end, true, out);
+  }
+  return bare(program, start, end, false, out);
+}
