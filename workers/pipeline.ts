@@ -9,9 +9,8 @@ import type { Kernel } from './kernel/kernel.ts';
 import type { RunOutcomeOutput, RunTask } from './messages.ts';
 import { rowCondition } from './operations/expressions/row-condition.ts';
 import type { Next } from './operations/operation.ts';
-import { FileSink } from './output/file-sink.ts';
-import { createRowWriter } from './output/index.ts';
-import type { RowWriter } from './output/writer.ts';
+import type { RowsAhead } from './output/writer.ts';
+import { OutputStage } from './output-stage.ts';
 import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
 import type { SpillFolder } from './spill/spill-folder.ts';
@@ -68,6 +67,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       layout: step.layout,
       headers: parts.plan.headers,
       next: counted(report, step.rowLocal ? next : gated(behind, next)),
+      ahead: behind.length === 0 ? countedAhead(report, output.ahead) : null,
       kernel: parts.kernel,
       arena: parts.arena,
       budget: parts.budget,
@@ -131,6 +131,17 @@ function counted(report: OperationReport, next: Next): Next {
   return (batch) => {
     report.rows_out += batch.live;
     if (batch.live > 0) next(batch);
+  };
+}
+
+function countedAhead(report: OperationReport, ahead: RowsAhead | null): RowsAhead | null {
+  if (ahead === null) return null;
+  return {
+    load: (batch) => ahead.load(batch),
+    write(rows, count) {
+      report.rows_out += count;
+      ahead.write(rows, count);
+    },
   };
 }
 
@@ -225,59 +236,5 @@ class Chain implements Pipeline {
       adopted.push({ kind: 'views', at });
     }
     return batch.withColumns(adopted);
-  }
-}
-
-/** The last stage: output columns in order, the plan's cap on rows, the writer. */
-class OutputStage {
-  readonly #columns: readonly number[];
-  readonly #rowsMax: number;
-  readonly #writer: RowWriter;
-  readonly #sink: FileSink;
-  readonly #report: RunReport;
-  rowsWritten = 0;
-  truncated = false;
-  #taken = false;
-
-  constructor(parts: PipelineParts) {
-    const { plan, template, task } = parts;
-    this.#columns = plan.output.columns;
-    this.#rowsMax = task.limits.outputRowsMax ?? Number.POSITIVE_INFINITY;
-    this.#report = parts.report;
-    this.#sink = new FileSink({ ...task.output, bytesMax: task.limits.outputBytesMax, digest: false });
-    this.#writer = createRowWriter({
-      output: template.output,
-      schema: plan.output.schema,
-      nullValues: template.input.nullValues,
-      kernel: parts.kernel,
-      heap: parts.arena.heap,
-      sink: this.#sink,
-    });
-  }
-
-  push(batch: Batch): void {
-    const left = this.#rowsMax - this.rowsWritten;
-    if (batch.live > left) this.truncated = true;
-    const rows = batch.slice(0, Math.min(batch.live, left));
-    if (rows.live === 0) return;
-    const columns = this.#columns.map((index) => rows.columns[index]!);
-    this.#writer.push(rows.withColumns(columns));
-    this.rowsWritten += rows.live;
-  }
-
-  finish(): void {
-    this.#writer.finish();
-    this.#report.rows_written = this.rowsWritten;
-    this.#report.output.formulas_guarded = this.#writer.formulasGuarded;
-  }
-
-  take(): RunOutcomeOutput {
-    const { mimeType, ending } = this.#writer;
-    this.#taken = true;
-    return { ...this.#sink.finish(), mimeType, ending };
-  }
-
-  close(): void {
-    if (!this.#taken) this.#sink.abandon();
   }
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
+import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
 import { NO_COLLECTOR } from '../../workers/collector.ts';
 import { BytesSource } from '../../workers/input/bytes-source.ts';
 import { compileKernels } from '../../workers/kernel/kernel.ts';
@@ -34,12 +34,22 @@ function writeTables(folder: string, tables: Readonly<Record<string, string>>): 
   return Object.fromEntries(written);
 }
 
+/** Refuses all state beyond a Run's reservation. */
+const refusing: BudgetShare = { ...unlimitedShare(), take: () => false };
+
+export interface Limits {
+  readonly outputRowsMax?: number;
+  /** State beyond the reservation goes to files. */
+  readonly spills?: boolean;
+}
+
 /** @throws with the problems of a Template that is not sound */
 export async function applyTemplate(
   template: object,
   input: string | Uint8Array,
   batchRowsMax = 4096,
   tables: Readonly<Record<string, string>> = {},
+  limits: Limits = {},
 ): Promise<Applied> {
   const source = JSON.stringify({ format: 1, ...template });
   const checked = checkTemplate(source, 'json');
@@ -57,7 +67,12 @@ export async function applyTemplate(
       source: { kind: 'bytes', bytes: new Uint8Array() },
       ending: 'csv',
       overrides: { delimiter: null, headerRow: null },
-      limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+      limits: {
+        rowsMax: null,
+        outputRowsMax: limits.outputRowsMax ?? null,
+        outputBytesMax: null,
+        inflatedBytesMax: null,
+      },
       output: { path, memoryBytesMax: 1_048_576 },
       spillDirectory: join(folder, 'spill'),
       tables: writeTables(folder, tables),
@@ -69,8 +84,8 @@ export async function applyTemplate(
       task,
       prepared: templates.get(text),
       source: bytes,
-      kernels,
-      budget,
+      kernels: limits.spills === true ? new KernelPool(compileKernels(), refusing, NO_COLLECTOR) : kernels,
+      budget: limits.spills === true ? refusing : budget,
       largeRow: new Int32Array(new SharedArrayBuffer(4)),
       largeRowOwner: 1,
       cancelled: () => false,

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { EmitKernels } from './emit-kernels.ts';
 import type { ExpressionKernels } from './expression-kernels.ts';
+import type { FinishedKernels } from './finished-kernels.ts';
 import type { FoldKernels } from './fold-kernels.ts';
 import type { InputKernels } from './input-kernels.ts';
 import type {
@@ -32,7 +33,7 @@ import type {
 } from './text-kernels.ts';
 
 /** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
-export interface KernelExports extends EmitKernels, ExpressionKernels, FoldKernels, InputKernels {
+export interface KernelExports extends EmitKernels, ExpressionKernels, FinishedKernels, FoldKernels, InputKernels {
   /** First address behind the kernels' own static data. */
   heapStart(): number;
   // Cells of text (assembly/cell.ts tells how rows, views and the arena are passed).

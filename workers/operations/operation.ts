@@ -5,6 +5,7 @@ import type { Arena } from '../arena.ts';
 import type { Batch } from '../batch.ts';
 import type { BudgetShare } from '../budget.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import type { RowsAhead } from '../output/writer.ts';
 import type { CodeCounts, OperationReport, RowErrorCode } from '../report.ts';
 import type { ColumnType, Schema } from '../schema.ts';
 import type { SpillFolder } from '../spill/spill-folder.ts';
@@ -44,6 +45,11 @@ export interface OperatorContext {
   /** The file's header texts as they stand, by the id of the column that came from there; blank where there is none. */
   readonly headers: ReadonlyMap<number, string>;
   readonly next: Next;
+  /**
+   * For the last operation, where the output allows it: it may hold rows as the bytes that they become, and hands those on
+   * instead of batches. Else null.
+   */
+  readonly ahead: RowsAhead | null;
   readonly kernel: Kernel;
   readonly arena: Arena;
   readonly budget: BudgetShare;

@@ -1,8 +1,9 @@
 // The operation `sort`: rows in order.
 import { Type } from 'typebox';
 import { defineOperation } from './operation.ts';
+import { FinishedSorter } from './rows/finished-sorter.ts';
 import { withoutKey } from './rows/sort-keys.ts';
-import { planTerms, sortBy, sorterOf } from './rows/sort-terms.ts';
+import { planTerms, sortBy, sorterOf, sortTerms } from './rows/sort-terms.ts';
 
 export const sort = defineOperation({
   name: 'sort',
@@ -91,6 +92,10 @@ export const sort = defineOperation({
     return planTerms(by, scope, '/by');
   },
   start(planned, context) {
+    if (context.ahead !== null) {
+      const finished = new FinishedSorter(context, context.ahead, sortTerms(planned, context));
+      return { push: (batch) => finished.add(batch), finish: () => finished.finish() };
+    }
     const sorter = sorterOf(planned, context);
     return {
       push: (batch) => sorter.add(batch),

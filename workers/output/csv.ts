@@ -8,7 +8,7 @@ import { csvRules } from './csv-rules.ts';
 import { csvSteps } from './csv-steps.ts';
 import { OutputBuffer, type RowEmitter } from './output-buffer.ts';
 import type { TypedFormat } from './typed-text.ts';
-import type { RowWriter, WriterOptions } from './writer.ts';
+import type { RowsAhead, RowWriter, WriterOptions } from './writer.ts';
 
 export function createCsvWriter(options: WriterOptions, format: TypedFormat): RowWriter {
   return new CsvWriter(options, format);
@@ -17,6 +17,7 @@ export function createCsvWriter(options: WriterOptions, format: TypedFormat): Ro
 class CsvWriter implements RowWriter, RowEmitter {
   readonly mimeType: string;
   readonly ending: string;
+  readonly ahead: RowsAhead | null;
   #options: WriterOptions;
   #format: TypedFormat;
   #rules: CsvRules;
@@ -38,6 +39,7 @@ class CsvWriter implements RowWriter, RowEmitter {
     this.#program = new CsvProgram(heap, this.#rules);
     this.#buffer = new OutputBuffer(heap, options.sink, options.bufferBytes);
     if (output.csv.header) this.#buffer.writeBytes(this.#header());
+    this.ahead = this.#rules.guard === 'fail' ? null : this.#rowsAhead();
   }
 
   get formulasGuarded(): number {
@@ -46,8 +48,7 @@ class CsvWriter implements RowWriter, RowEmitter {
 
   push(batch: Batch): void {
     this.#batch = batch;
-    this.#steps = csvSteps(batch, this.#options.schema, this.#rules, this.#format);
-    this.#program.load(batch.raw, this.#steps);
+    this.#load(batch);
     this.#buffer.write(this, batch.live);
     this.#batch = null;
   }
@@ -71,6 +72,21 @@ class CsvWriter implements RowWriter, RowEmitter {
       yield cell.bytes;
     }
     yield this.#rules.lineEnding;
+  }
+
+  #load(batch: Batch): void {
+    this.#steps = csvSteps(batch, this.#options.schema, this.#rules, this.#format);
+    this.#program.load(batch.raw, this.#steps);
+  }
+
+  #rowsAhead(): RowsAhead {
+    return {
+      load: (batch) => {
+        this.#load(batch);
+        return { at: this.#program.at, isJson: false };
+      },
+      write: (rows, count) => this.#buffer.write(rows, count),
+    };
   }
 
   #header(): Uint8Array {

@@ -9,7 +9,7 @@ import { isString, JsonProgram, type JsonRules } from './json-program.ts';
 import { nestConflicts, nestMembers } from './nest.ts';
 import { OutputBuffer, type RowEmitter } from './output-buffer.ts';
 import { needsText, PLAIN_FORMAT, typedViews } from './typed-text.ts';
-import type { OutputSink, RowWriter, WriterOptions } from './writer.ts';
+import type { OutputSink, RowsAhead, RowWriter, WriterOptions } from './writer.ts';
 
 /** Throws Failed (TEMPLATE_CHECK_FAILED) when names that the file brought cannot be nested side by side. */
 export function createJsonWriter(options: WriterOptions): RowWriter {
@@ -32,6 +32,16 @@ class JsonWriter implements RowWriter, RowEmitter {
   readonly mimeType: string;
   readonly ending: string;
   readonly formulasGuarded = 0;
+  readonly ahead: RowsAhead = {
+    load: (batch) => {
+      this.#load(batch);
+      return { at: this.#program.at, isJson: true };
+    },
+    write: (rows, count) => {
+      this.#buffer.write(rows, count);
+      this.#rowsWritten += count;
+    },
+  };
   #options: WriterOptions;
   #rules: JsonRules;
   #program: JsonProgram;
@@ -66,10 +76,8 @@ class JsonWriter implements RowWriter, RowEmitter {
   }
 
   push(batch: Batch): void {
-    const raw = rawUse(batch.raw, { nullValues: this.#rules.nullValues, delimiter: null }) !== 'views';
     this.#batch = batch;
-    this.#sources = batch.columns.map((column, index) => this.#source(batch, column, index, raw));
-    this.#program.load(batch.raw, this.#sources);
+    this.#load(batch);
     this.#buffer.write(this, batch.live);
     this.#rowsWritten += batch.live;
     this.#batch = null;
@@ -95,6 +103,12 @@ class JsonWriter implements RowWriter, RowEmitter {
       yield Buffer.from(piece);
     }
     yield Buffer.from(`}${behind}`);
+  }
+
+  #load(batch: Batch): void {
+    const raw = rawUse(batch.raw, { nullValues: this.#rules.nullValues, delimiter: null }) !== 'views';
+    this.#sources = batch.columns.map((column, index) => this.#source(batch, column, index, raw));
+    this.#program.load(batch.raw, this.#sources);
   }
 
   #source(batch: Batch, column: ColumnData, index: number, raw: boolean): CellSource {

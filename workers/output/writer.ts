@@ -4,6 +4,7 @@ import type { Heap } from '../heap.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { Schema } from '../schema.ts';
 import type { TemplateOutput } from '../template/template.ts';
+import type { RowEmitter } from './output-buffer.ts';
 
 /** Takes the bytes of an output in order. Throws Failed (RUN_RESOURCE_LIMIT) over the ceiling or on a full disk. */
 export interface OutputSink {
@@ -21,6 +22,16 @@ export interface RowWriter {
   finish(): void;
   /** Texts that the formula guard changed. */
   readonly formulasGuarded: number;
+  /** Null where a row's bytes alone do not do: a formula may end the Run, with the first such row of the output. */
+  readonly ahead: RowsAhead | null;
+}
+
+/** Writes rows before it is known where in the output they stand, by the kernel `finishRows`. */
+export interface RowsAhead {
+  /** The program for rows of a batch, until the next one. Makes what views it needs in the arena. */
+  load(batch: Batch): { readonly at: number; readonly isJson: boolean };
+  /** Takes finished rows, in the order of the output. */
+  write(rows: RowEmitter, count: number): void;
 }
 
 /** What a writer is made from. It allocates its buffer and its program in `heap` once. */

@@ -145,6 +145,7 @@ function drive(
     headers: new Map(before.map(({ id, name }) => [id, name])),
     layout: after.map(({ id }) => before.findIndex((column) => column.id === id)),
     next: (batch) => collect(batch, made, sources),
+    ahead: null,
     ...around,
     tables,
     report,

@@ -1,0 +1,174 @@
+// Rows that lie finished, as the bytes that they will be in the output, until a sort knows their places. An entry is 16
+// bytes: u64 the first 8 bytes of the row's key as a number, u32 address of its bytes, u32 how many, with two flags: behind
+// the bytes stands u32 how many formulas were guarded in them; then u32 length and bytes of what the key has beyond 8.
+// A packed record, for files, is the entry without its address and what it points to. Keys are such that none is the beginning of another.
+import { copy, viewOf } from './cell';
+import { emitCsv } from './emit-csv';
+import { emitJson } from './emit-json';
+import { GUARDED, OUT_NEXT } from './emit-layout';
+
+export const ENTRY_BYTES: usize = 16;
+export const KEY_BYTES: usize = 8;
+const RECORD_HEAD_BYTES: usize = 12;
+
+export const FLAG_REST: u32 = 0x80000000;
+const FLAG_GUARDED: u32 = 0x40000000;
+const LENGTH: u32 = 0x3fffffff;
+
+/** How many entries ahead memory is read, so that the misses of several overlap. */
+const AHEAD: usize = 8;
+
+/**
+ * Writes the rows at positions [from, count) of the selection by an emit program (of JSON or CSV) to [next, limit), and
+ * their entries to [entries, entriesEnd), as far as they fit. `keys`: views by physical row. Gives the next free address;
+ * the position goes to `reached`. The program's count of formulas is as before.
+ */
+export function finishRows(program: usize, json: u32, selection: usize, from: u32, count: u32, keys: usize, entries: usize, entriesEnd: usize, next: usize, limit: usize, reached: usize): usize {
+  const guardedBefore = load<u32>(program, GUARDED);
+  let i = from;
+  for (; i < count && entries < entriesEnd; i++) {
+    const key = viewOf(keys, selection, i);
+    const start = <usize>load<u32>(key), length = <usize>load<u32>(key, 4);
+    const done = json != 0 ? emitJson(program, selection, i, i + 1, next, limit) : emitCsv(program, selection, i, i + 1, next, limit);
+    if (done == 0) break;
+    let end = <usize>load<u32>(program, OUT_NEXT);
+    let told = <u32>(end - next);
+    const guarded = load<u32>(program, GUARDED) - guardedBefore;
+    if (guarded != 0) {
+      store<u32>(program, guardedBefore, GUARDED);
+      if (end + 4 > limit) break;
+      store<u32>(end, guarded);
+      end += 4;
+      told |= FLAG_GUARDED;
+    }
+    if (length > KEY_BYTES) {
+      const rest = length - KEY_BYTES;
+      if (end + 4 + rest > limit) break;
+      store<u32>(end, <u32>rest);
+      end = copy(end + 4, start + KEY_BYTES, start + length);
+      told |= FLAG_REST;
+    }
+    store<u64>(entries, wordOf(start, length));
+    store<u32>(entries, <u32>next, 8);
+    store<u32>(entries, told, 12);
+    entries += ENTRY_BYTES;
+    next = end;
+  }
+  store<u32>(reached, i);
+  return next;
+}
+
+/** Up to 8 bytes at p as a number in their order; what is missing is 0. */
+// @ts-ignore: decorator
+@inline
+export function wordOf(p: usize, length: usize): u64 {
+  if (length == 0) return 0;
+  const word = bswap<u64>(load<u64>(p));
+  return length >= 8 ? word : word & ~((<u64>0xffffffffffffffff) >> ((<u64>length) << 3));
+}
+
+/** Where the rest of an entry's key stands: u32 length, bytes. Only with FLAG_REST. */
+// @ts-ignore: decorator
+@inline
+export function restOf(entry: usize): usize {
+  const told = load<u32>(entry, 12);
+  return <usize>load<u32>(entry, 8) + <usize>(told & LENGTH) + (told & FLAG_GUARDED ? 4 : 0);
+}
+
+/** Bytes that belong to an entry, from its address on. */
+// @ts-ignore: decorator
+@inline
+function heldBytes(told: u32, at: usize): usize {
+  let bytes = <usize>(told & LENGTH);
+  if (told & FLAG_GUARDED) bytes += 4;
+  if (told & FLAG_REST) bytes += 4 + <usize>load<u32>(at + bytes);
+  return bytes;
+}
+
+// @ts-ignore: decorator
+@inline
+function readAhead(entry: usize, end: usize): u32 {
+  if (entry + AHEAD * ENTRY_BYTES >= end) return 0;
+  const p = <usize>load<u32>(entry + AHEAD * ENTRY_BYTES, 8);
+  return load<u32>(p) ^ <u32>load<u8>(p, 64) ^ <u32>load<u8>(p, 128) ^ <u32>load<u8>(p, 192);
+}
+
+/**
+ * Copies the rows of entries `from` to `to` to [out, limit) as far as they fit; up to 15 bytes behind `limit` are
+ * overwritten. Gives the end; the entry reached goes to `reached`. The program counts the formulas of these rows.
+ */
+export function gatherFinished(program: usize, entries: usize, from: u32, to: u32, out: usize, limit: usize, reached: usize): usize {
+  let entry = entries + (<usize>from) * ENTRY_BYTES;
+  const end = entries + (<usize>to) * ENTRY_BYTES;
+  let sink: u32 = 0;
+  for (; entry < end; entry += ENTRY_BYTES) {
+    sink ^= readAhead(entry, end);
+    const at = <usize>load<u32>(entry, 8);
+    const told = load<u32>(entry, 12), length = <usize>(told & LENGTH);
+    if (out + length > limit) break;
+    if (told & FLAG_GUARDED) store<u32>(program, load<u32>(program, GUARDED) + load<u32>(at + length), GUARDED);
+    out = copy(out, at, at + length);
+  }
+  keep(sink);
+  store<u32>(reached, <u32>((entry - entries) / ENTRY_BYTES));
+  return out;
+}
+
+/** Writes entries `from` to `to` as packed records to [out, limit). Gives the end; the entry reached goes to `reached`. */
+export function packFinished(entries: usize, from: u32, to: u32, out: usize, limit: usize, reached: usize): usize {
+  let entry = entries + (<usize>from) * ENTRY_BYTES;
+  const end = entries + (<usize>to) * ENTRY_BYTES;
+  let sink: u32 = 0;
+  for (; entry < end; entry += ENTRY_BYTES) {
+    sink ^= readAhead(entry, end);
+    const at = <usize>load<u32>(entry, 8), told = load<u32>(entry, 12);
+    const bytes = heldBytes(told, at);
+    if (out + RECORD_HEAD_BYTES + bytes > limit) break;
+    store<u64>(out, load<u64>(entry));
+    store<u32>(out, told, 8);
+    out = copy(out + RECORD_HEAD_BYTES, at, at + bytes);
+  }
+  keep(sink);
+  store<u32>(reached, <u32>((entry - entries) / ENTRY_BYTES));
+  return out;
+}
+
+/** Bytes that the packed record of an entry takes. */
+export function packedBytes(entry: usize): u32 {
+  return <u32>(RECORD_HEAD_BYTES + heldBytes(load<u32>(entry, 12), <usize>load<u32>(entry, 8)));
+}
+
+/**
+ * Writes the entries of the whole packed records of [from, end), at most `most`, and gives how many. The address behind the
+ * last goes to `reached`.
+ */
+export function listFinished(from: usize, end: usize, entries: usize, most: u32, reached: usize): u32 {
+  let n: u32 = 0;
+  for (; n < most; n++) {
+    const at = from + RECORD_HEAD_BYTES;
+    if (at > end) break;
+    const told = load<u32>(from, 8);
+    let bytes = <usize>(told & LENGTH) + (told & FLAG_GUARDED ? 4 : 0);
+    if (told & FLAG_REST) {
+      if (at + bytes + 4 > end) break;
+      bytes += 4 + <usize>load<u32>(at + bytes);
+    }
+    if (at + bytes > end) break;
+    const entry = entries + (<usize>n) * ENTRY_BYTES;
+    store<u64>(entry, load<u64>(from));
+    store<u32>(entry, <u32>at, 8);
+    store<u32>(entry, told, 12);
+    from = at + bytes;
+  }
+  store<u32>(reached, <u32>from);
+  return n;
+}
+
+/** Where what was read ahead goes, so that the reading stays. */
+let kept: u32 = 0;
+
+// @ts-ignore: decorator
+@inline
+function keep(sink: u32): void {
+  kept = sink;
+}

@@ -1,0 +1,179 @@
+// Sorts rows that nothing but the output sees afterwards: they are held as the bytes that they become there, so that each is
+// written while it is at hand and only copied to its place. In memory while the budget allows, else in sorted files.
+import type { Batch } from '../../batch.ts';
+import type { Heap } from '../../heap.ts';
+import { ENTRY_BYTES, SORT_COUNTS_BYTES } from '../../kernel/finished-kernels.ts';
+import type { RowEmitter } from '../../output/output-buffer.ts';
+import type { RowsAhead } from '../../output/writer.ts';
+import { EntryMerge, type EntryRun, FileRun, memoryRun } from '../../spill/entry-merge.ts';
+import { SpillFile } from '../../spill/spill-file.ts';
+import type { OperatorContext } from '../operation.ts';
+import { inSlices } from '../slices.ts';
+import { GrowingBlocks } from './growing-blocks.ts';
+import { SortKeys, type SortTerm } from './sort-keys.ts';
+
+/** Rows that are sorted at once: the first few for small files, later as many as stay in the cache with their spare array. */
+const CHUNK_ROWS_FIRST = 8192;
+const CHUNK_ROWS = 65_536;
+
+/** Files read at once: 1.3 MiB of buffers. */
+const MERGE_WAYS = 16;
+
+/** Entries of rows, sorted once it is full. */
+interface Chunk {
+  readonly at: number;
+  readonly rowsMax: number;
+  count: number;
+}
+
+export class FinishedSorter {
+  readonly #context: OperatorContext;
+  readonly #heap: Heap;
+  readonly #ahead: RowsAhead;
+  readonly #terms: readonly SortTerm[];
+  readonly #keys: SortKeys;
+  readonly #merge: EntryMerge;
+  readonly #blocks: GrowingBlocks;
+  readonly #reached: number;
+  readonly #counts: number;
+  #chunks: Chunk[];
+  #chunk = 0;
+  #spare: number;
+  #program = 0;
+  #files: SpillFile[] = [];
+
+  constructor(context: OperatorContext, ahead: RowsAhead, terms: readonly SortTerm[]) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#heap = heap;
+    this.#ahead = ahead;
+    this.#terms = terms;
+    this.#keys = new SortKeys(context, terms);
+    this.#merge = new EntryMerge(heap, context.kernel);
+    this.#blocks = new GrowingBlocks(heap);
+    this.#reached = heap.allocate(8);
+    this.#counts = heap.allocate(SORT_COUNTS_BYTES);
+    this.#chunks = [{ at: heap.allocate(CHUNK_ROWS_FIRST * ENTRY_BYTES), rowsMax: CHUNK_ROWS_FIRST, count: 0 }];
+    this.#spare = heap.allocate(CHUNK_ROWS_FIRST * ENTRY_BYTES);
+  }
+
+  add(batch: Batch): void {
+    // The rows are written from the columns as they are: raw ones cost least.
+    const keyed = batch.withColumns(batch.columns);
+    for (const { index } of this.#terms) if (keyed.columns[index]!.kind === 'raw') keyed.views(index);
+    inSlices(batch, (from, to) => {
+      const keys = this.#keys.make(keyed.slice(from, to));
+      if (keys === 0) return false;
+      this.#store(batch.slice(from, to), keys);
+      return true;
+    });
+  }
+
+  /** Hands the rows on in their order; yields now and then. */
+  *finish(): Iterable<void> {
+    if (this.#files.length > 0) this.#spill();
+    else this.#sortChunk();
+    const readers = this.#files.slice(0, MERGE_WAYS).map(() => new FileRun(this.#heap, this.#context.kernel));
+    while (this.#files.length > MERGE_WAYS) yield* this.#joinFiles(readers);
+    const runs = this.#files.length > 0 ? this.#files.map((file, at) => readers[at]!.open(file)) : this.#chunkRuns();
+    yield* this.#merge.merge(runs, (entries, count) => this.#ahead.write(this.#emitter(entries), count));
+  }
+
+  #store(batch: Batch, keys: number): void {
+    const { at: program, isJson } = this.#ahead.load(batch);
+    this.#program = program;
+    for (let from = 0; ; ) {
+      const chunk = this.#chunks[this.#chunk]!;
+      const blocks = this.#blocks;
+      const end = this.#context.kernel.exports.finishRows(
+        program,
+        isJson ? 1 : 0,
+        batch.selection,
+        from,
+        batch.live,
+        keys,
+        chunk.at + chunk.count * ENTRY_BYTES,
+        chunk.at + chunk.rowsMax * ENTRY_BYTES,
+        blocks.next,
+        blocks.limit,
+        this.#reached,
+      );
+      blocks.next = end >>> 0;
+      const reached = this.#heap.u32[this.#reached >>> 2]!;
+      chunk.count += reached - from;
+      from = reached;
+      if (from === batch.live) return;
+      if (chunk.count === chunk.rowsMax) this.#nextChunk();
+      else if (!blocks.advance()) this.#spill();
+    }
+  }
+
+  #nextChunk(): void {
+    this.#sortChunk();
+    if (this.#chunk + 1 < this.#chunks.length || this.#anotherChunk()) this.#chunk++;
+    else this.#spill();
+  }
+
+  #anotherChunk(): boolean {
+    const bytes = CHUNK_ROWS * ENTRY_BYTES;
+    const isFirst = this.#chunks.length === 1;
+    const at = this.#blocks.carve(isFirst ? bytes * 2 : bytes);
+    if (at === 0) return false;
+    if (isFirst) this.#spare = at + bytes;
+    this.#chunks.push({ at, rowsMax: CHUNK_ROWS, count: 0 });
+    return true;
+  }
+
+  #sortChunk(): void {
+    const { at, count } = this.#chunks[this.#chunk]!;
+    this.#context.kernel.exports.sortFinished(at, this.#spare, count, this.#counts);
+  }
+
+  #chunkRuns(): EntryRun[] {
+    return this.#chunks.map((chunk) => memoryRun(chunk));
+  }
+
+  /** Writes all rows, sorted, to a new file. */
+  #spill(): void {
+    this.#sortChunk();
+    const file = new SpillFile(this.#context.spill);
+    this.#merge.write(this.#chunkRuns(), file);
+    this.#files.push(file);
+    for (const chunk of this.#chunks) chunk.count = 0;
+    this.#chunk = 0;
+    this.#blocks.restart();
+  }
+
+  /** Neighbours become one: the order of the files is that of equal rows. */
+  *#joinFiles(readers: readonly FileRun[]): Iterable<void> {
+    const joined: SpillFile[] = [];
+    for (let from = 0; from < this.#files.length; from += MERGE_WAYS) {
+      const some = this.#files.slice(from, from + MERGE_WAYS);
+      const file = new SpillFile(this.#context.spill);
+      const runs = some.map((one, at) => readers[at]!.open(one));
+      this.#merge.write(runs, file);
+      for (const one of some) one.drop();
+      joined.push(file);
+      yield;
+    }
+    this.#files = joined;
+  }
+
+  #emitter(entries: number): RowEmitter {
+    const heap = this.#heap;
+    const { exports } = this.#context.kernel;
+    const gather = (from: number, to: number, out: number, limit: number) => {
+      const next = exports.gatherFinished(this.#program, entries, from, to, out, limit, this.#reached) >>> 0;
+      return { rows: heap.u32[this.#reached >>> 2]! - from, next };
+    };
+    return {
+      emit: gather,
+      *pieces(position) {
+        const bytes = exports.packedBytes(entries + position * ENTRY_BYTES) >>> 0;
+        const out = heap.allocate(bytes);
+        const { next } = gather(position, position + 1, out, out + bytes);
+        yield heap.u8.subarray(out, next);
+      },
+    };
+  }
+}
