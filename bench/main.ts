@@ -74,8 +74,13 @@ function leave({ folder }: Settings): never {
 
 /** Null after a usage message. */
 function settingsOrUsage(): Settings | null {
+  const args = process.argv.slice(2);
+  if (args.some((arg) => arg === '--help' || arg === '-h')) {
+    console.log(USAGE);
+    return null;
+  }
   try {
-    return readSettings(process.argv.slice(2));
+    return readSettings(args);
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`);
     process.exitCode = 2;

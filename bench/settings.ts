@@ -28,6 +28,7 @@ export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
   --quick   20 MB and one round: to see that everything runs; its figures mean little
   --write   a full run also writes bench/RESULTS.md and bench/charts
+  --bytes   of the input, 200 million unless said; --rounds 5 unless said
   --folder  where inputs and outputs lie; memory unless said`;
 
 /** Throws an Error with what is wrong. */
