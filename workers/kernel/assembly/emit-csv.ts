@@ -159,17 +159,22 @@ function cell(program: usize, step: usize, kind: u32, physical: usize, out: usiz
 
 function typed(program: usize, step: usize, kind: u32, value: i64, scale: u32, out: usize): usize {
   const flags = load<u32>(step, FLAGS);
+  if ((flags & (FLAG_QUOTE | FLAG_SCAN)) == 0) return typedText(program, kind, value, scale, out);
   const start = out + 1;
-  let end: usize;
-  if (kind == KIND_INTEGER) end = putInteger(start, value);
-  else if (kind == KIND_DECIMAL) end = putDecimal(start, value, scale, load<u32>(program, DECIMAL_MARK));
-  else if (kind == KIND_DATE) end = putDate(start, value);
-  else end = putDatetime(start, value);
-  if (!(flags & FLAG_QUOTE) && !(flags & FLAG_SCAN && holdsSpecial(program, start, end))) {
+  const end = typedText(program, kind, value, scale, start);
+  if (!(flags & FLAG_QUOTE) && !holdsSpecial(program, start, end)) {
     memory.copy(out, start, end - start);
     return end - 1;
   }
   store<u8>(out, <u8>QUOTE);
   store<u8>(end, <u8>QUOTE);
   return end + 1;
+}
+
+// @ts-ignore: decorator
+@inline
+function typedText(program: usize, kind: u32, value: i64, scale: u32, out: usize): usize {
+  if (kind == KIND_INTEGER) return putInteger(out, value);
+  if (kind == KIND_DECIMAL) return putDecimal(out, value, scale, load<u32>(program, DECIMAL_MARK));
+  return kind == KIND_DATE ? putDate(out, value) : putDatetime(out, value);
 }
