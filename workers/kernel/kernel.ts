@@ -39,6 +39,7 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FinishedK
   // Cells of text (assembly/cell.ts tells how rows, views and the arena are passed).
   trimViews(views: number, rows: number, count: number): void;
   keepBlank(views: number, rows: number, count: number): number;
+  keepEmpty(views: number, rows: number, count: number): number;
   collapseSpaces(views: number, rows: number, count: number, next: number, limit: number): number;
   changeCase: ChangeCase;
   capitalise: Capitalise;

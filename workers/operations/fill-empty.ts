@@ -1,11 +1,12 @@
 // The operation `fill_empty`: gives cells without a value one.
 import { Type } from 'typebox';
+import { META_NULL } from '../batch.ts';
 import { columnOfType } from '../expression/environment.ts';
 import type { CheckedExpression } from '../expression/resolution.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, type CellWork, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
@@ -111,10 +112,33 @@ export const fillEmpty = defineOperation({
   },
   start(plan, context) {
     if (plan === null) return { push: context.next };
-    const edits = plan.targets.map((_, index) => valueEdit(context, computationOf(plan, index, context)));
+    const edits = plan.targets.map((_, index) => emptyEdit(context, computationOf(plan, index, context)));
     return startCellOperator(context, plan.targets, edits);
   },
 });
+
+/** In place only the empty cells are computed; a kernel, or the mark of a typed cell, tells which those are. */
+function emptyEdit(context: OperatorContext, computation: CellComputation): CellEdit {
+  const edit = valueEdit(context, computation);
+  return (work) => {
+    if (!work.inPlace) return edit(work);
+    const count = keepEmpty(context, work);
+    return count === 0 ? work.batch.columns[work.column]! : edit({ ...work, count });
+  };
+}
+
+/** Keeps the rows of the work whose cell is null or the empty text; gives how many. */
+function keepEmpty({ kernel }: OperatorContext, { batch, column: index, rows, count }: CellWork): number {
+  const column = batch.columns[index]!;
+  if (column.kind !== 'typed') return kernel.exports.keepEmpty(batch.views(index), rows, count);
+  const { u8, u32 } = batch.heap;
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const row = u32[(rows >>> 2) + i]!;
+    if (u8[column.meta + row] === META_NULL) u32[(rows >>> 2) + kept++] = row;
+  }
+  return kept;
+}
 
 function byConstant(value: string | number | boolean, targets: readonly CellTarget[], scope: Scope): Filling | null {
   const values: unknown[] = [];

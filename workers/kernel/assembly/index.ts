@@ -22,7 +22,7 @@ export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';
 export { sortKeys } from './sort-keys';
 export { typedKeys } from './typed-keys';
-export { collapseSpaces, keepBlank, trimViews } from './trim';
+export { collapseSpaces, keepBlank, keepEmpty, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';
 export { indexRaggedRows } from './index-ragged-rows';

@@ -1,5 +1,5 @@
 // White space around and inside cells.
-import { copy, hasHighByte, spaceAt, spaceBefore, viewOf } from './cell';
+import { copy, spaceAt, spaceBefore, viewOf } from './cell';
 
 /** Narrows each view to what stands between its leading and trailing white space. Nothing is copied. */
 export function trimViews(views: usize, rows: usize, count: u32): void {
@@ -62,7 +62,7 @@ function isCollapsed(s: usize, e: usize): bool {
   const space = i8x16.splat(32),
     nine = i8x16.splat(9),
     five = i8x16.splat(5);
-  let before: u32 = 0;
+  let before: u32 = 0, wide: u32 = 0;
   for (let p = s; p < e; p += 16) {
     const v = v128.load(p);
     const left = <u32>(e - p);
@@ -71,8 +71,11 @@ function isCollapsed(s: usize, e: usize): bool {
     const controls = <u32>i8x16.bitmask(i8x16.lt_u(v128.sub<i8>(v, nine), five)) & live;
     if (controls || spaces & ((spaces << 1) | before)) return false;
     before = (spaces >> 15) & 1;
+    // First bytes of the wide white spaces: C2, and E1 to E3.
+    const first = v128.or(i8x16.eq(v, i8x16.splat(-62)), i8x16.lt_u(v128.sub<i8>(v, i8x16.splat(-31)), i8x16.splat(3)));
+    wide |= <u32>i8x16.bitmask(first) & live;
   }
-  if (!hasHighByte(s, e)) return true;
+  if (wide == 0) return true;
   for (let p = s; p < e; p++) if (load<u8>(p) >= 0xc2 && spaceAt(p, e) > 1) return false;
   return true;
 }
@@ -95,4 +98,15 @@ export function keepBlank(views: usize, rows: usize, count: u32): u32 {
     kept++;
   }
   return kept;
+}
+
+/** Keeps those of `count` rows whose cell is null or empty (the list is compacted). Gives how many. */
+export function keepEmpty(views: usize, rows: usize, count: u32): u32 {
+  let kept = rows;
+  for (let i: u32 = 0; i < count; i++) {
+    store<u32>(kept, load<u32>(rows + ((<usize>i) << 2)));
+    const view = load<u64>(viewOf(views, kept, 0));
+    kept += (<usize>(<u32>view == 0 || view >> 32 == 0)) << 2;
+  }
+  return <u32>((kept - rows) >> 2);
 }

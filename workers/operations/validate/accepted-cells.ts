@@ -34,6 +34,14 @@ export class AcceptedCells {
     this.#found = found;
   }
 
+  /**
+   * Keeps those of `count` rows (u32, compacted in place) whose cell is null or may not hold the pattern; gives how many, -1
+   * when nothing is known.
+   */
+  keepDoubtful(rows: number, count: number): number {
+    return this.#found === 0 ? -1 : this.#context.kernel.exports.keepEmpty(this.#found, rows, count);
+  }
+
   has(row: number): boolean {
     return this.#found !== 0 && this.#context.arena.heap.u32[(this.#found >>> 2) + row * 2] !== 0;
   }

@@ -20,6 +20,8 @@ interface RunningRule {
   bind(batch: Batch): void;
   judge(row: number): RowErrorCode | null;
   readonly where: RowExpression | null;
+  /** Keeps the rows of a list (u32, compacted in place) that a kernel does not clear; gives how many, -1 when it cannot tell. */
+  readonly keepDoubtful: ((rows: number, count: number) => number) | null;
 }
 
 /** What became of the rows of a batch. */
@@ -46,9 +48,10 @@ export class Validator implements Operator {
     const outcome: Outcome = { dropped: new Set(), blanks: new Map() };
     this.#bind(batch);
     const rows = batch.withColumns(batch.columns.slice(0, input.length));
-    for (let position = 0; position < batch.live; position++) {
+    const doubtful = this.#doubtful(batch);
+    for (let position = 0; position < doubtful.live; position++) {
       const { u8 } = arena.heap;
-      this.#judge(rows, batch.physicalRow(position), outcome);
+      this.#judge(rows, doubtful.physicalRow(position), outcome);
       if (u8 !== arena.heap.u8) this.#bind(batch);
     }
     const kept = outcome.dropped.size === 0 ? rows : withoutRows(rows, outcome.dropped);
@@ -60,6 +63,29 @@ export class Validator implements Operator {
     bindAll(batch, () => {
       for (const rule of this.#rules) rule.bind(batch);
     });
+  }
+
+  /** The rows that not all rules are known to hold for. */
+  #doubtful(batch: Batch): Batch {
+    const kernels = this.#rules.flatMap(({ keepDoubtful }) => keepDoubtful ?? []);
+    if (kernels.length < this.#rules.length) return batch;
+    const { arena } = this.#context;
+    const list = arena.take(batch.live * 4);
+    const marks = arena.take(batch.rows);
+    const { u8, u32 } = arena.heap;
+    u8.fill(0, marks, marks + batch.rows);
+    for (const keepDoubtful of kernels) {
+      u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
+      const count = keepDoubtful(list, batch.live);
+      if (count < 0) return batch;
+      for (let i = 0; i < count; i++) u8[marks + u32[(list >>> 2) + i]!] = 1;
+    }
+    let live = 0;
+    for (let position = 0; position < batch.live; position++) {
+      const row = u32[(batch.selection >>> 2) + position]!;
+      if (u8[marks + row] === 1) u32[(list >>> 2) + live++] = row;
+    }
+    return batch.withSelection(list, live);
   }
 
   #judge(batch: Batch, row: number, { dropped, blanks }: Outcome): void {
@@ -97,7 +123,7 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
   const index = column === null ? -1 : columnIndex(context.input, column);
   const reader = column === null ? null : new CellReader(column.type, index);
   const where = planned.where === null ? null : new RowExpression(planned.where, context.input, context);
-  const { bind, judge } = judgeOf(test, { reader, index }, context, mark);
+  const { bind, judge, keepDoubtful } = judgeOf(test, { reader, index }, context, mark);
   return {
     planned,
     column: index,
@@ -108,15 +134,18 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
       bind(batch);
     },
     judge,
+    keepDoubtful: keepDoubtful ?? null,
   };
 }
+
+type Judging = Pick<RunningRule, 'bind' | 'judge'> & Partial<Pick<RunningRule, 'keepDoubtful'>>;
 
 function judgeOf(
   test: PlannedRule['test'],
   { reader, index }: { readonly reader: CellReader | null; readonly index: number },
   context: OperatorContext,
   mark: number,
-): Pick<RunningRule, 'bind' | 'judge'> {
+): Judging {
   const bind = (): void => undefined;
   switch (test.kind) {
     case 'required':
@@ -127,6 +156,7 @@ function judgeOf(
       const accepted = passes ? new AcceptedCells(context, index, passes) : null;
       return {
         bind: (batch) => accepted?.bind(batch),
+        keepDoubtful: accepted === null ? null : (rows, count) => accepted.keepDoubtful(rows, count),
         judge(row) {
           if (accepted?.has(row)) return null;
           const value = reader!.read(row);
