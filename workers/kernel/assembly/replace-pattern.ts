@@ -1,31 +1,34 @@
 // Finds and replaces matches of a pattern that never has to give a character back: a sequence of sets of characters, each so many
-// times. Cells with bytes above 127 are handed back. Plain twin: patternStep in operations/cells/replace-steps.ts over the
-// engines of expression/regular-expression.ts. A program is u32: 0 items, 4 whether it starts at the start, 8 whether it ends
-// at the end, 12 pieces, 16 replacements at most, 20 address of the pieces; from 32 on its items of 32 bytes: 16 bytes with a
-// bit for each ASCII character, u32 least, u32 most. A piece is 3 u32: 0 and address and length of a text, or 1 and the items
-// [from, to) whose text it is.
+// times. Cells with bytes above 127 are handed back, unless all sets are of ASCII: then such bytes are just in none of them.
+// Plain twin: patternStep in operations/cells/replace-steps.ts over the engines of expression/regular-expression.ts. A program
+// is u32: 0 items, 4 whether it starts at the start, 8 whether it ends at the end, 12 pieces, 16 replacements at most, 20 address
+// of the pieces, 24 whether all sets are of ASCII; from 32 on its items of 32 bytes: 16 bytes with a bit for each ASCII character,
+// u32 least, u32 most. A piece is 3 u32: 0 and address and length of a text, or 1 and the items [from, to) whose text it is.
 import { copy, hasHighByte, viewOf } from './cell';
 
 const ITEMS: usize = 32;
 const ITEM_BYTES: usize = 32;
 const PIECE_BYTES: usize = 12;
 
+/** Items of so many characters at most are walked one by one. */
+const FEW: usize = 4;
+
 /** Starts of the items of the match at hand, and its end: room for 64 items. */
 const STARTS: usize = memory.data(65 * 4);
 
 /**
  * Finds the first match in each cell; what the items [from, to) took becomes the view in `found`, null where it is empty. Cells
- * with bytes above 127, and (`missesBack`) those without a match, are handed back to `todo`: u32 count, then the rows.
+ * that only an engine can search, and (`missesBack`) those without a match, are handed back to `todo`: u32 count, then the rows.
  */
 export function findPattern(views: usize, rows: usize, count: u32, program: usize, from: u32, to: u32, missesBack: u32, found: usize, todo: usize): void {
-  const items = <usize>load<u32>(program), fixedStart = load<u32>(program, 4) != 0;
+  const items = <usize>load<u32>(program), fixedStart = load<u32>(program, 4) != 0, bytesDo = load<u32>(program, 24) != 0;
   let back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), made = found + (view - views);
     const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
     store<u64>(made, 0);
     if (s == 0) continue;
-    const isWide = hasHighByte(s, e);
+    const isWide = !bytesDo && hasHighByte(s, e);
     const end = isWide ? 0 : firstMatch(program, s, e, fixedStart);
     if (end == 0) {
       if (!isWide && !missesBack) continue;
@@ -45,20 +48,21 @@ export function findPattern(views: usize, rows: usize, count: u32, program: usiz
 // @ts-ignore: decorator
 @inline
 function firstMatch(program: usize, s: usize, e: usize, fixedStart: bool): usize {
-  for (let p = s; p < e; p++) {
+  if (fixedStart) return matchAt(program, s, e);
+  for (let p = firstMember(program + ITEMS, s, e); p < e; p = firstMember(program + ITEMS, p + 1, e)) {
     const end = matchAt(program, p, e);
     if (end != 0) return end;
-    if (fixedStart) return 0;
   }
   return 0;
 }
 
 export function replacePattern(views: usize, rows: usize, count: u32, program: usize, cellBytesMax: u32, next: usize, limit: usize, todo: usize): usize {
+  const bytesDo = load<u32>(program, 24) != 0;
   let kept: u32 = 0, back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = <u32>((view - views) >> 3);
     const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
-    if (hasHighByte(s, e)) {
+    if (!bytesDo && hasHighByte(s, e)) {
       back++;
       store<u32>(todo + ((<usize>back) << 2), row);
       continue;
@@ -84,11 +88,11 @@ function replaceCell(program: usize, s: usize, e: usize, o: usize, limit: usize,
   let left = load<u32>(program, 16);
   const start = o;
   let from = s, matched = false;
-  for (let p = s; p < e && left != 0; ) {
+  for (let p = fixedStart ? s : firstMember(program + ITEMS, s, e); p < e && left != 0; ) {
     const end = matchAt(program, p, e);
     if (end == 0) {
       if (fixedStart) break;
-      p++;
+      p = firstMember(program + ITEMS, p + 1, e);
       continue;
     }
     matched = true;
@@ -99,7 +103,7 @@ function replaceCell(program: usize, s: usize, e: usize, o: usize, limit: usize,
     o = putPieces(program, o, limit);
     if (o == 0) return 0;
     from = end;
-    p = end;
+    p = fixedStart ? end : firstMember(program + ITEMS, end, e);
     if (o - start > cellBytesMax || fixedStart) break;
   }
   if (!matched) return start;
@@ -118,15 +122,51 @@ function matchAt(program: usize, p: usize, e: usize): usize {
     const least = <usize>load<u32>(item, 16), most = <usize>load<u32>(item, 20);
     const end = e - p > most ? p + most : e;
     let q = p;
-    while (q < end) {
-      const c = load<u8>(q);
-      if (((load<u8>(item + <usize>(c >> 3)) >> (c & 7)) & 1) == 0) break;
-      q++;
+    if (most <= FEW) {
+      while (q < end && holds(item, <u32>load<u8>(q))) q++;
+    } else {
+      const set = v128.load(item);
+      for (; q < end; q += 16) {
+        const others = members(set, v128.load(q)) ^ 0xffff;
+        if (others == 0) continue;
+        q += <usize>ctz(others);
+        break;
+      }
+      if (q > end) q = end;
     }
     if (q - p < least) return 0;
     p = q;
   }
   return load<u32>(program, 8) != 0 && p != e ? 0 : p;
+}
+
+// @ts-ignore: decorator
+@inline
+function holds(item: usize, c: u32): bool {
+  return ((load<u8>(item + <usize>(c >> 3)) >> <u8>(c & 7)) & 1) != 0;
+}
+
+/** Which of 16 characters are in a set of 128 bits; bytes above 127 are in none. */
+// @ts-ignore: decorator
+@inline
+function members(set: v128, bytes: v128): u32 {
+  const bits = v128(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
+  const row = i8x16.swizzle(set, i8x16.shr_u(bytes, 3));
+  const bit = i8x16.swizzle(bits, v128.and(bytes, i8x16.splat(7)));
+  return <u32>i8x16.bitmask(i8x16.eq(v128.and(row, bit), bit));
+}
+
+/** Where from p on a match may begin: the first character that is in the set of an item that must not be empty; e if none is. */
+// @ts-ignore: decorator
+@inline
+function firstMember(item: usize, p: usize, e: usize): usize {
+  if (load<u32>(item, 16) == 0) return p;
+  const set = v128.load(item);
+  for (; p < e; p += 16) {
+    const found = members(set, v128.load(p));
+    if (found != 0) return min(p + <usize>ctz(found), e);
+  }
+  return e;
 }
 
 function putPieces(program: usize, o: usize, limit: usize): usize {

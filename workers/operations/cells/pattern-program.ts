@@ -30,7 +30,9 @@ export function placePattern(
   const list = heap.allocate(Math.max(1, pieces.length) * PIECE_BYTES);
   heap.u32.set(pieces.flat(), list >>> 2);
   const program = heap.allocate(HEAD_BYTES + items.length * ITEM_BYTES);
-  heap.u32.set([items.length, fromStart ? 1 : 0, toEnd ? 1 : 0, pieces.length, times, list], program >>> 2);
+  const isAscii = items.every(({ set }) => (set.at(-1) ?? 0) < ASCII_POINTS);
+  const head = [items.length, fromStart ? 1 : 0, toEnd ? 1 : 0, pieces.length, times, list, isAscii ? 1 : 0];
+  heap.u32.set(head, program >>> 2);
   for (const [index, { set, least, most }] of items.entries()) {
     const at = program + HEAD_BYTES + index * ITEM_BYTES;
     heap.u8.set(asciiBits(set), at);
