@@ -1,7 +1,10 @@
 // Reads and writes dates and local times by patterns of digits and ASCII characters. Plain twin: workers/values/date-pattern.ts.
-// A program is u32: the number of patterns, then for each the number of its parts, then its parts of 4 u32: kind, least and
-// most digits, and the byte of a literal or the pivot of a year of two digits.
+// A program is u32: the number of patterns, then each pattern: u32 number of its parts, u32 width, u32 pivot, 64 bytes for those
+// whose texts are all of one width (0: they are not), then its parts of 4 u32: kind, least and most digits, and the byte of a
+// literal or the pivot of a year of two digits. The 64 bytes are four tables by place: which are digits, which are literals,
+// the literals, and which place of the text goes where in CCYYMMDDhhmmss (in patterns that are written: the other way round).
 import { viewOf } from './cell';
+import { civilDay, civilMonth, civilYear, setCivil, twoDigits } from './digits';
 
 const LITERAL: u32 = 0;
 const YEAR: u32 = 1;
@@ -13,7 +16,17 @@ const MINUTE: u32 = 6;
 const SECOND: u32 = 7;
 const FRACTION: u32 = 8;
 
+const PATTERN_BYTES: usize = 76;
 const PART_BYTES: usize = 16;
+const WIDTH: usize = 4;
+const PIVOT: usize = 8;
+const DIGITS_AT: usize = 12;
+const LITERALS_AT: usize = 28;
+const TEXT_AT: usize = 44;
+const PLACES_AT: usize = 60;
+
+/** In place of a pivot: the year has four digits. */
+const LONG_YEAR: u32 = 0xffffffff;
 const META_NULL: u8 = 255;
 
 const DAY_MICROS: i64 = 86400000000;
@@ -62,8 +75,9 @@ function readCell(program: usize, s: usize, e: usize): bool {
   let pattern = program + 4;
   for (let k: u32 = 0; k < patterns; k++) {
     const parts = load<u32>(pattern);
-    if (readPattern(pattern + 4, parts, s, e)) return true;
-    pattern += 4 + <usize>parts * PART_BYTES;
+    const width = <usize>load<u32>(pattern, WIDTH);
+    if (width == 0 ? readPattern(pattern + PATTERN_BYTES, parts, s, e) : e - s == width && readFixed(pattern, s)) return true;
+    pattern += PATTERN_BYTES + <usize>parts * PART_BYTES;
   }
   return false;
 }
@@ -97,7 +111,29 @@ function readPattern(part: usize, parts: u32, p: usize, e: usize): bool {
     else if (kind == SECOND) second = value;
     else fraction = value * load<u32>(FRACTION_UNITS + ((length < 6 ? length : 6) << 2));
   }
-  if (p != e || hour > 23 || minute > 59 || second > 59) return false;
+  return p == e && setRead(year, month, day, hour, minute, second, fraction);
+}
+
+/** Reads a text of the pattern's width, all places at once. */
+function readFixed(pattern: usize, s: usize): bool {
+  const bytes = v128.load(s), digits = v128.load(pattern, DIGITS_AT);
+  const values = v128.sub<i8>(bytes, i8x16.splat(0x30));
+  const others = v128.and(v128.xor(bytes, v128.load(pattern, TEXT_AT)), v128.load(pattern, LITERALS_AT));
+  if (v128.any_true(v128.or(v128.and(i8x16.gt_u(values, i8x16.splat(9)), digits), others))) return false;
+  const places = i8x16.swizzle(v128.and(values, digits), v128.load(pattern, PLACES_AT));
+  const tens = v128.and(places, i16x8.splat(0xff));
+  const pairs = v128.add<i16>(v128.mul<i16>(tens, i16x8.splat(10)), i16x8.shr_u(places, 8));
+  const pivot = load<u32>(pattern, PIVOT), low = <u32>v128.extract_lane<u16>(pairs, 1);
+  const year = pivot == LONG_YEAR ? <u32>v128.extract_lane<u16>(pairs, 0) * 100 + low : low + (low > pivot ? 1900 : 2000);
+  const month = <u32>v128.extract_lane<u16>(pairs, 2), day = <u32>v128.extract_lane<u16>(pairs, 3);
+  const hour = <u32>v128.extract_lane<u16>(pairs, 4), minute = <u32>v128.extract_lane<u16>(pairs, 5);
+  return setRead(year, month, day, hour, minute, <u32>v128.extract_lane<u16>(pairs, 6), 0);
+}
+
+// @ts-ignore: decorator
+@inline
+function setRead(year: u32, month: u32, day: u32, hour: u32, minute: u32, second: u32, fraction: u32): bool {
+  if (hour > 23 || minute > 59 || second > 59) return false;
   if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return false;
   days = dayNumber(<i32>year, <i32>month, <i32>day);
   micros = (<i64>hour * 3600 + <i64>minute * 60 + <i64>second) * SECOND_MICROS + <i64>fraction;
@@ -126,9 +162,10 @@ function dayNumber(year: i32, month: i32, day: i32): i64 {
  * address, 0 when they do not fit.
  */
 export function writeDates(at: usize, meta: usize, rows: usize, count: u32, program: usize, views: usize, next: usize, limit: usize): usize {
-  const parts = load<u32>(program, 4), first = program + 8, end = first + <usize>parts * PART_BYTES;
+  const pattern = program + 4, parts = load<u32>(pattern), width = <usize>load<u32>(pattern, WIDTH);
+  const first = pattern + PATTERN_BYTES, end = first + <usize>parts * PART_BYTES;
   // No part writes more than nine bytes.
-  const bytesMost = <usize>parts * 9;
+  const bytesMost = width == 0 ? <usize>parts * 9 : width;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
     if (load<u8>(meta + row) == META_NULL) {
@@ -136,14 +173,14 @@ export function writeDates(at: usize, meta: usize, rows: usize, count: u32, prog
       continue;
     }
     if (next + bytesMost > limit) return 0;
-    const shifted = <u32>(load<i64>(at + (row << 3)) + 719468);
-    const era = shifted / 146097, dayOfEra = shifted - era * 146097;
-    const yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365;
-    const dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
-    const shiftedMonth = (5 * dayOfYear + 2) / 153;
-    const day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1;
-    const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
-    const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+    setCivil(load<i64>(at + (row << 3)));
+    const year = <u32>civilYear, month = civilMonth, day = civilDay;
+    if (width != 0) {
+      writeFixed(pattern, year, next);
+      store<u64>(view, <u64>next | ((<u64>width) << 32));
+      next += width;
+      continue;
+    }
     let o = next;
     for (let part = first; part < end; part += PART_BYTES) {
       const kind = load<u32>(part);
@@ -158,6 +195,17 @@ export function writeDates(at: usize, meta: usize, rows: usize, count: u32, prog
     next = o;
   }
   return next;
+}
+
+/** Writes the civil date that was set last: 16 bytes, of which those behind the width mean nothing. */
+// @ts-ignore: decorator
+@inline
+function writeFixed(pattern: usize, year: u32, o: usize): void {
+  const century = year / 100;
+  const upper = twoDigits(century) | (twoDigits(year - century * 100) << 16);
+  const lower = twoDigits(civilMonth) | (twoDigits(civilDay) << 16);
+  const digits = v128.replace_lane<u64>(i8x16.splat(0x30), 0, <u64>upper | ((<u64>lower) << 32));
+  v128.store(o, v128.or(i8x16.swizzle(digits, v128.load(pattern, PLACES_AT)), v128.load(pattern, TEXT_AT)));
 }
 
 /** At least `least` digits, which are zeros for all but years, months and days. */

@@ -30,6 +30,13 @@ export function digitCount(value: u32): u32 {
   return guess + <u32>(value >= load<u32>(UNITS + ((<usize>guess) << 2)) || value == 0 ? 1 : 0);
 }
 
+/** The two digits of a number below 100, as they lie in memory. */
+// @ts-ignore: decorator
+@inline
+export function twoDigits(value: u32): u32 {
+  return <u32>load<u16>(PAIRS + ((<usize>value) << 1));
+}
+
 // @ts-ignore: decorator
 @inline
 export function putPair(out: usize, value: u32): void {

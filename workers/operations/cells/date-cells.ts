@@ -4,6 +4,7 @@ import type { Heap } from '../../heap.ts';
 import type { DatePart, DatePattern } from '../../values/date-pattern.ts';
 import type { OperatorContext } from '../operation.ts';
 import type { CellEdit, CellTarget } from './cell-operator.ts';
+import { type LayoutOf, layoutWords, PART_WORDS, readingLayout, writingLayout } from './date-layout.ts';
 import { type ReadCells, readEdit } from './read-cells.ts';
 import { settleText } from './text-cells.ts';
 import { convertEdit } from './value-cells.ts';
@@ -29,7 +30,7 @@ export function readDatesEdit(
   const end = programs.indexOf(null);
   const first = programs.slice(0, end < 0 ? programs.length : end).filter((program) => program !== null);
   if (first.length === 0) return convertEdit(context, target, read);
-  const program = place(context.arena.heap, first);
+  const program = place(context.arena.heap, first, readingLayout);
   const { kernel } = context;
   const run: ReadCells = (views, rows, count, at, meta, todo) =>
     kernel.exports.readDates(views, rows, count, program, withTime ? 1 : 0, at, meta, todo);
@@ -47,7 +48,7 @@ export function writeDatesEdit(
   const words = target.source?.type === 'date' ? partWords(pattern.parts, writtenPart) : null;
   if (words === null) return byCell;
   const { arena, kernel } = context;
-  const program = place(arena.heap, [words]);
+  const program = place(arena.heap, [words], writingLayout);
   return (work) => {
     const { batch, rows, count, column } = work;
     const source = batch.columns[column]!;
@@ -96,8 +97,11 @@ function partWords(parts: readonly DatePart[], words: (kind: number, part: DateP
   return made;
 }
 
-function place(heap: Heap, programs: readonly (readonly number[])[]): number {
-  const words = [programs.length, ...programs.flatMap((program) => [program.length / 4, ...program])];
+function place(heap: Heap, programs: readonly (readonly number[])[], layout: LayoutOf): number {
+  const words = [
+    programs.length,
+    ...programs.flatMap((program) => [program.length / PART_WORDS, ...layoutWords(layout(program)), ...program]),
+  ];
   const at = heap.allocate(words.length * 4);
   heap.u32.set(words, at >>> 2);
   return at;
