@@ -3,7 +3,7 @@ import type { Template } from '../../workers/template/template.ts';
 import type { CatalogTemplate } from '../catalog/catalog.ts';
 
 /** What the service needs of a checked Template; the engine's own type has it. */
-export interface CheckedTemplate extends Pick<Template, 'operations'> {
+export interface CheckedTemplate extends Pick<Template, 'operations' | 'tables'> {
   /** Pattern with {template} and {run}. */
   readonly output: { readonly name: string };
 }

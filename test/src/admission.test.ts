@@ -44,13 +44,15 @@ t.test('reservations are taken until they do not fit, and given back', async (t)
 
 t.test('an operation whose state may spill reserves the room for it, two at most', async (t) => {
   const reserved = (...operations: readonly object[]): number => {
-    const checked = checkTemplate(JSON.stringify({ format: 1, operations }), 'json');
+    const checked = checkTemplate(JSON.stringify({ format: 1, tables: { t: { ref: 't' } }, operations }), 'json');
     if ('problems' in checked) throw new Error(checked.problems[0]?.message);
     return reservationBytes(checked.template);
   };
   const sort = { op: 'sort', by: [{ column: 'a' }] };
   t.equal(reserved({ op: 'select', columns: ['a'] }), RUN_RESERVATION_BYTES);
   t.equal(reserved({ op: 'dedupe', by: ['a'] }), RUN_RESERVATION_BYTES + SPILL_ROOM_BYTES);
+  const look = { op: 'set', columns: { b: 'lookup("t", a, "b")' } };
+  t.equal(reserved(look), RUN_RESERVATION_BYTES + SPILL_ROOM_BYTES, 'a table may go to the disk');
   t.equal(reserved({ op: 'dedupe', by: ['a'] }, sort, sort), RUN_RESERVATION_BYTES + 2 * SPILL_ROOM_BYTES);
 });
 

@@ -80,6 +80,11 @@ const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly
       operation: { op: 'join', table: 't', on: 'email', columns: ['city'], type: 'inner' },
       miller: null,
     },
+    map_values: {
+      operation: { op: 'map_values', columns: 'email', table: 't', key: 'email', value: 'city', default: 'blank' },
+      miller: null,
+    },
+    lookup: { operation: { op: 'set', columns: { city: 'lookup("t", email, "city")' } }, miller: null },
   };
 
 function run(name: string, files: Files, stateBytes: number, cancelAfter?: number): Promise<LimitedRun> {

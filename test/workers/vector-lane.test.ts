@@ -12,6 +12,7 @@ import { RowExpression } from '../../workers/operations/expressions/row-expressi
 import { planNumbers, planStates } from '../../workers/operations/expressions/vector-plan.ts';
 import type { OperatorContext } from '../../workers/operations/operation.ts';
 import type { ColumnType, Schema } from '../../workers/schema.ts';
+import { SpillFolder } from '../../workers/spill/spill-folder.ts';
 import { type Bench, batchOf, newBench, schemaOf, type TypedValue, typedColumn, viewsColumn } from './build-batch.ts';
 import { cellText } from './operations/harness.ts';
 
@@ -150,6 +151,9 @@ function batchOfRows(bench: Bench, cells: readonly Row[]): Batch {
   return batchOf(bench, cells.length, columns);
 }
 
+/** No expression here looks anything up. */
+const AROUND = { tables: new Map(), spill: new SpillFolder('none'), startedAt: STARTED_AT };
+
 function checked(source: string): CheckedExpression | null {
   const result = checkExpression(source, { columns: new Map(Object.entries(TYPES)) });
   return 'expression' in result ? result.expression : null;
@@ -161,7 +165,7 @@ function byClosures(
   bench: Bench,
   batch: Batch,
 ): { kept: number[]; failed: [number, string][] } {
-  const closures = new RowExpression(expression, SCHEMA, { ...bench, tables: new Map(), startedAt: STARTED_AT });
+  const closures = new RowExpression(expression, SCHEMA, { ...bench, ...AROUND });
   closures.bind(batch);
   const all = Array.from({ length: batch.live }, (_, at) => batch.physicalRow(at));
   const results = all.map((row) => [row, closures.holds(row)] as const);
@@ -181,7 +185,7 @@ function sameConditions(t: Test, source: string, cells: readonly Row[]): void {
   const bench = newBench();
   const batch = batchOfRows(bench, cells);
   const expected = byClosures(expression, bench, batch);
-  const choose = rowCondition(expression, SCHEMA, { ...bench, tables: new Map(), startedAt: STARTED_AT });
+  const choose = rowCondition(expression, SCHEMA, { ...bench, ...AROUND });
   const list = bench.arena.take(batch.live * 4);
   bench.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
   const failed: [number, string][] = [];

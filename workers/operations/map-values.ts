@@ -8,13 +8,12 @@ import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { type PlacedText, placeText } from './cells/placed-text.ts';
 import { settleText, startViews } from './cells/text-cells.ts';
 import { columnSet } from './column-set.ts';
-import { KEY_ABSENT, KeyTable } from './keys/key-table.ts';
+import { KEY_ABSENT, type KeyList, KeyTable } from './keys/key-table.ts';
 import { type MatchLevel, matchParameter, matchSteps, matchText } from './keys/match-level.ts';
 import { RowKeys } from './keys/row-keys.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 import { checkTableColumn, tableColumns, tableName } from './tables/planned-table.ts';
-import { TableIndex } from './tables/table-index.ts';
-import { loadWhole } from './tables/whole-table.ts';
+import { TableCells } from './tables/table-cells.ts';
 
 /** Entries of an inline map: longer lists belong into a reference table. */
 const MAP_ENTRIES_MAX = 10_000;
@@ -77,7 +76,7 @@ export const mapValues = defineOperation({
     exactlyOne(['map'], ['table', 'key', 'value']),
   ),
   cells: true,
-  memory: 'R',
+  memory: ({ table }) => (table === undefined ? 'R' : 'K'),
   examples: [
     {
       title: 'Codes to words',
@@ -144,7 +143,9 @@ export const mapValues = defineOperation({
 
 /** Keys by id. `text`: what a key becomes, null where the cell is blanked. */
 interface PlacedMap {
-  readonly table: Pick<KeyTable, 'hash' | 'find'>;
+  readonly hash: (list: KeyList) => void;
+  /** False when the arena is full. */
+  readonly find: (list: KeyList) => boolean;
   readonly text: (id: number) => PlacedText | null;
   readonly otherwise: PlacedText | null;
 }
@@ -172,23 +173,29 @@ function placeMap(map: MapSource, { match, otherwise }: Plan, { arena, kernel }:
   table.hash(list);
   table.insert(list);
   const made = [...texts.values()];
-  return { table, text: (id) => made[id]!, otherwise: placeDefault(heap, otherwise) };
+  const find = (asked: KeyList): boolean => {
+    table.find(asked);
+    return true;
+  };
+  return {
+    hash: (asked) => table.hash(asked),
+    find,
+    text: (id) => made[id]!,
+    otherwise: placeDefault(heap, otherwise),
+  };
 }
 
-/** The whole table is held in memory. */
 function placeTable({ table: name, key, value }: TableSource, plan: Plan, context: OperatorContext): PlacedMap {
-  const { heap } = context.arena;
   const rows = context.tables.get(name);
   if (rows === undefined) throw new Error('a planned table is not there');
-  const keys = [{ column: rows.columns.indexOf(key), type: 'text' as const, match: plan.match }];
-  const index = new TableIndex(context, rows.columns.length, keys);
-  loadWhole(index, rows, name);
-  const values = rows.columns.indexOf(value);
-  const text = (id: number): PlacedText | null => {
-    const view = (index.views(values) >>> 2) + index.first(id) * 2;
-    return heap.u32[view] === 0 ? null : { at: heap.u32[view]!, bytes: heap.u32[view + 1]! };
+  const wanted = { column: rows.columns.indexOf(key), type: 'text' as const, match: plan.match };
+  const cells = new TableCells(context, rows, wanted, rows.columns.indexOf(value));
+  return {
+    hash: (list) => cells.hash(list),
+    find: (list) => cells.find(list),
+    text: (id) => cells.text(id),
+    otherwise: placeDefault(context.arena.heap, plan.otherwise),
   };
-  return { table: index, text, otherwise: placeDefault(heap, plan.otherwise) };
 }
 
 function placeDefault(heap: Heap, otherwise: Default): PlacedText | null {
@@ -207,8 +214,8 @@ function mapEdit(context: OperatorContext, plan: Plan, values: PlacedMap, id: nu
     const ids = arena.tryTake(work.count * 4);
     if (made === null || views === 0 || hashes === 0 || ids === 0) return null;
     const list = { views, rows: work.rows, count: work.count, hashes, ids };
-    values.table.hash(list);
-    values.table.find(list);
+    values.hash(list);
+    if (!values.find(list)) return null;
     const missed = putTexts(context, list, made.at, values, plan.otherwise);
     settleText(context, work, work.inPlace ? before : 0, made.at);
     for (const row of missed) {
