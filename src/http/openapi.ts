@@ -56,7 +56,7 @@ const OPERATIONS: readonly Operation[] = [
         content: { 'application/json': { schema: { $ref: '#/components/schemas/TemplateList' } } },
       },
     ],
-    errors: EVERYWHERE,
+    errors: [...EVERYWHERE, 'CONCURRENCY_LIMIT_REACHED'],
   },
   {
     name: 'create_run',
@@ -81,9 +81,14 @@ const OPERATIONS: readonly Operation[] = [
         status: 200,
         description: 'A replayed Run that has finished.',
         content: RUN_CONTENT,
-        headers: ['Idempotent-Replayed'],
+        headers: ['Location', 'Idempotent-Replayed'],
       },
-      { status: 201, description: 'The Run has finished: succeeded, or failed with its error.', content: RUN_CONTENT },
+      {
+        status: 201,
+        description: 'The Run has finished: succeeded, or failed with its error.',
+        content: RUN_CONTENT,
+        headers: ['Location'],
+      },
       {
         status: 202,
         description: 'The Run goes on: poll it.',
@@ -127,6 +132,7 @@ const OPERATIONS: readonly Operation[] = [
       header('Range', 'One range of bytes.'),
       header('If-Range', 'The ETag for which the range is wanted.'),
       header('If-None-Match', 'ETags that the client has.'),
+      header('If-Match', 'ETags of which one must be that of the output.'),
       header('Want-Repr-Digest', 'sha-256=1 asks for Repr-Digest (RFC 9530).'),
     ],
     successes: [
@@ -149,6 +155,7 @@ const OPERATIONS: readonly Operation[] = [
       'RUN_NOT_FOUND',
       'TEMPLATE_NOT_FOUND',
       'CONCURRENCY_LIMIT_REACHED',
+      'PRECONDITION_FAILED',
       'RANGE_NOT_SATISFIABLE',
     ],
   },

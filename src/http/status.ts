@@ -13,6 +13,7 @@ export type RequestErrorCode =
   | 'RUN_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
   | 'IDEMPOTENCY_KEY_REUSED'
+  | 'PRECONDITION_FAILED'
   | 'RANGE_NOT_SATISFIABLE'
   | 'INVALID_IDEMPOTENCY_KEY'
   | 'CONCURRENCY_LIMIT_REACHED'
@@ -35,6 +36,7 @@ export const STATUS_BY_CODE: Readonly<Record<HttpErrorCode, number>> = {
   RUN_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   IDEMPOTENCY_KEY_REUSED: 409,
+  PRECONDITION_FAILED: 412,
   FILE_TOO_LARGE: 413,
   ROW_LIMIT_EXCEEDED: 413,
   UNSUPPORTED_FILE_TYPE: 415,
@@ -63,6 +65,7 @@ export const REASON_BY_STATUS: Readonly<Record<number, string>> = {
   404: 'Not Found',
   405: 'Method Not Allowed',
   409: 'Conflict',
+  412: 'Precondition Failed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   416: 'Range Not Satisfiable',

@@ -11,7 +11,7 @@ export interface ByteRange {
  * is answered.
  */
 export function requestedRange(header: string, sizeBytes: number): ByteRange | 'unsatisfiable' | null {
-  const [, first, last] = /^bytes[ \t]*=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header) ?? [];
+  const [, first, last] = /^bytes[ \t]*=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header) ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return null;
   if (first === '') {
     const suffix = Math.min(Number(last), sizeBytes);
@@ -23,10 +23,14 @@ export function requestedRange(header: string, sizeBytes: number): ByteRange | '
   return { start, end: last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1) };
 }
 
-/** If-None-Match (RFC 9110, 13.1.2): weak comparison with any of the list. */
-export function entityTagMatches(header: string, entityTag: string): boolean {
-  if (header.trim() === '*') return true;
-  return [...header.matchAll(/(?:W\/)?("[^"]*")/g)].some(([, tag]) => tag === entityTag);
+/**
+ * If-None-Match (RFC 9110, 13.1.2): weak comparison with any of the list; with `strong` If-Match (13.1.1), for which weak
+ * tags never match. Several header lines are one list.
+ */
+export function entityTagMatches(headers: readonly string[], entityTag: string, strong = false): boolean {
+  const list = headers.join(',');
+  if (list.trim() === '*') return true;
+  return [...list.matchAll(/(W\/)?("[^"]*")/g)].some(([, weak, tag]) => tag === entityTag && !(strong && weak));
 }
 
 /** Whether Want-Repr-Digest (RFC 9530, 4) asks for sha-256. */

@@ -22,8 +22,17 @@ export async function getRunOutput(gate: Gate, node: NodeState, exchange: Exchan
   // An output never changes: its Run's id names these bytes and no others.
   const entityTag = `"${run.id}"`;
   const headers: HeaderPair[] = [['ETag', entityTag]];
-  const noneMatch = exchange.header('if-none-match');
-  if (noneMatch !== null && entityTagMatches(noneMatch, entityTag)) {
+  const match = exchange.headerValues('if-match');
+  if (match.length > 0 && !entityTagMatches(match, entityTag, true)) {
+    exchange.refuse({
+      code: 'PRECONDITION_FAILED',
+      message: 'The output has another ETag than If-Match names.',
+      headers,
+    });
+    return;
+  }
+  const noneMatch = exchange.headerValues('if-none-match');
+  if (noneMatch.length > 0 && entityTagMatches(noneMatch, entityTag)) {
     exchange.empty(304, headers);
     return;
   }

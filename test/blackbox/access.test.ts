@@ -246,7 +246,7 @@ t.test('the API description: OpenAPI 3.1, version 1, without a key', async (t) =
       ['200', '201', '202', '400', '401', '402', '403', '404', '409', '413', '415', '422', '429', '503', '500'],
     ],
     ['/runs/{run_id}', 'get', 'get_run', ['200', '401', '403', '404', '429']],
-    ['/runs/{run_id}/output', 'get', 'get_run_output', ['200', '206', '304', '401', '403', '404', '416', '429']],
+    ['/runs/{run_id}/output', 'get', 'get_run_output', ['200', '206', '304', '401', '403', '404', '412', '416', '429']],
   ];
   for (const [path, method, operation, statuses] of declared) {
     const paths = answer.json['paths'] as Record<string, Record<string, { operationId: string; responses: object }>>;
@@ -263,7 +263,7 @@ t.test('the API description names every code and the security scheme', async (t)
     'TEMPLATE_NOT_FOUND RUN_NOT_FOUND IDEMPOTENCY_KEY_REUSED FILE_TOO_LARGE ROW_LIMIT_EXCEEDED ' +
     'UNSUPPORTED_FILE_TYPE INVALID_PARSE_PARAMS INVALID_IDEMPOTENCY_KEY TEMPLATE_COLUMNS_MISSING ' +
     'CONCURRENCY_LIMIT_REACHED RATE_LIMITED SERVER_BUSY RUN_INTERRUPTED RUN_TIMEOUT RUN_RESOURCE_LIMIT ' +
-    'TEMPLATE_ROW_ERROR TEMPLATE_TOO_MANY_ERRORS TEMPLATE_CHECK_FAILED INTERNAL_ERROR RANGE_NOT_SATISFIABLE ' +
+    'TEMPLATE_ROW_ERROR TEMPLATE_TOO_MANY_ERRORS TEMPLATE_CHECK_FAILED INTERNAL_ERROR RANGE_NOT_SATISFIABLE PRECONDITION_FAILED ' +
     'NOT_FOUND METHOD_NOT_ALLOWED';
   for (const code of codes.split(' ')) t.match(answer.text, new RegExp(`"${code}"|\\b${code}\\b`), code);
   const schemes = (answer.json['components'] as { securitySchemes: Record<string, object> }).securitySchemes;

@@ -154,6 +154,7 @@ for (const [range, from, to] of [
   ['bytes=2-2', 2, 3],
   ['bytes=10-99999', 10, OUTPUT.length],
   ['bytes=-99999', 0, OUTPUT.length],
+  ['bytes=0-99999999999999999999', 0, OUTPUT.length],
 ] as const) {
   t.test(`Range ${range}: 206`, async (t) => {
     const answer = await download({ range });
@@ -166,7 +167,7 @@ for (const [range, from, to] of [
 }
 
 t.test('a Range behind the end: 416 with the size', async (t) => {
-  for (const range of [`bytes=${OUTPUT.length}-`, 'bytes=99999-100000', 'bytes=-0']) {
+  for (const range of [`bytes=${OUTPUT.length}-`, 'bytes=99999-100000', 'bytes=99999999999999999999-', 'bytes=-0']) {
     const answer = await download({ range });
     expectError(t, answer, 416, 'RANGE_NOT_SATISFIABLE');
     t.equal(answer.headers['content-range'], `bytes */${OUTPUT.length}`);
@@ -193,9 +194,21 @@ t.test('If-None-Match: 304 for the ETag, alone, weak, in a list, and for *', asy
     const answer = await download({ 'if-none-match': value });
     t.strictSame([answer.status, answer.body.length, answer.headers.etag], [304, 0, ETAG], value);
   }
+  t.equal((await download({ 'if-none-match': ['"x"', ETAG] })).status, 304, 'in the second of two lines');
   t.equal((await download({ 'if-none-match': '"x"' })).status, 200);
   t.equal((await download({ 'if-none-match': ETAG, range: 'bytes=0-1' })).status, 304, 'before the range');
   t.equal((await acme.request('HEAD', `${PATH}/output`, { 'if-none-match': ETAG })).status, 304);
+});
+
+t.test('If-Match: the ETag and * pass, anything else is 412, before If-None-Match and the range', async (t) => {
+  for (const value of [ETAG, `"x", ${ETAG}`, ['"x"', ETAG], '*']) {
+    t.equal((await download({ 'if-match': value })).status, 200);
+  }
+  for (const value of ['"x"', `W/${ETAG}`]) {
+    const answer = await download({ 'if-match': value, 'if-none-match': ETAG, range: 'bytes=0-1' });
+    expectError(t, answer, 412, 'PRECONDITION_FAILED');
+    t.equal(answer.headers.etag, ETAG);
+  }
 });
 
 t.test('Repr-Digest when Want-Repr-Digest asks for sha-256, of the whole also with a range', async (t) => {

@@ -48,9 +48,11 @@ t.test('ranges', async (t) => {
 });
 
 t.test('entity tags, digests, file names', async (t) => {
-  t.ok(entityTagMatches('"a", W/"b"', '"b"'));
-  t.ok(entityTagMatches('*', '"b"'));
-  t.notOk(entityTagMatches('"a", b', '"b"'));
+  t.ok(entityTagMatches(['"a", W/"b"'], '"b"'));
+  t.ok(entityTagMatches(['*'], '"b"'));
+  t.ok(entityTagMatches(['"a"', '"b"'], '"b"'), 'several lines are one list');
+  t.notOk(entityTagMatches(['"a", b'], '"b"'));
+  t.notOk(entityTagMatches(['W/"b"'], '"b"', true), 'a weak tag is no strong one');
   t.ok(wantsSha256(['unixsum=1, sha-256=10']));
   t.notOk(wantsSha256(['sha-256=0', 'sha-512=3']));
   t.equal(contentDisposition('a"b ü.csv'), `attachment; filename="a_b _.csv"; filename*=UTF-8''a%22b%20%C3%BC.csv`);
