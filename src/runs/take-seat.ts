@@ -100,6 +100,9 @@ function answer({ exchange, ...request }: CreateRunRequest, seat: Seat, end: Upl
   }
   const late = Date.now() >= deadline;
   if (state.phase === 'running' || state.phase === 'finished') {
+    // As long as the first may still end without a Run, this one may still take its place.
+    const open = state.phase === 'running' && !state.live.promised && !late;
+    if (state.fingerprint !== end.fingerprint && open) return false;
     if (state.fingerprint !== end.fingerprint) exchange.refuse(keyReused());
     else if (state.phase === 'finished') answerFinished(exchange, state.run, true);
     else if (late && state.live.promise()) answerRunning(exchange, state.live.run, true);

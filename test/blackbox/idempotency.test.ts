@@ -208,6 +208,18 @@ t.test('a repeat that joined takes the place of a first that is refused, with an
   expectNew(t, await joined);
 });
 
+t.test('a repeat that joined takes the place of a first whose file is refused, with a better file', async (t) => {
+  for (let count = 0; count < 5; count++) {
+    const key = `better-file-${count}`;
+    const first = acme.hold('pick', [file('id,CanaryColumn\n001,CanaryCell\n')], -60, { key });
+    await settle();
+    const joined = acme.upload('pick', [file(CSV)], { key });
+    await settle();
+    expectError(t, await first.finish(), 422, 'TEMPLATE_COLUMNS_MISSING');
+    expectNew(t, await joined);
+  }
+});
+
 t.test('a repeat that joined with another file: 409 when the first has its Run', async (t) => {
   const first = acme.hold('pick', [file(CSV)], HALF, { key: 'join-other' });
   await settle();
