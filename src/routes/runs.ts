@@ -74,8 +74,8 @@ function bodyRefusal(exchange: Exchange, boundary: string | null, fileBytesMax: 
   if (boundary === null) {
     return refusal('UNSUPPORTED_FILE_TYPE', 'Send the file as multipart/form-data with a boundary.');
   }
-  const encoding = exchange.header('content-encoding')?.toLowerCase() ?? 'identity';
-  if (encoding !== 'identity' && encoding !== '') {
+  const encodings = exchange.headerValues('content-encoding');
+  if (!encodings.every((encoding) => encoding === '' || encoding.toLowerCase() === 'identity')) {
     return refusal('UNSUPPORTED_FILE_TYPE', 'Send the body without a Content-Encoding.');
   }
   const length = Number(exchange.header('content-length') ?? 0);
