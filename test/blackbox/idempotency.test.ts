@@ -174,61 +174,6 @@ t.test('after RUN_RESOURCE_LIMIT the next equal request makes a new Run', async 
   expectError(t, await tight.upload('pick', [file(OTHER)], { key: 'limit' }), 409, 'IDEMPOTENCY_KEY_REUSED');
 });
 
-t.test('a repeat joins the first while it uploads and gets its Run', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'join' });
-  await settle();
-  const second = acme.hold('pick', [file(CSV)], -1, { key: 'join' });
-  const joined = second.finish();
-  await settle();
-  t.notOk(second.answered(), 'waits');
-  const made = await first.finish();
-  expectNew(t, made);
-  expectReplay(t, await joined, made);
-});
-
-t.test('a repeat that joined takes the place of a first that vanishes', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'take-over' });
-  first.answer.catch(() => {});
-  await settle();
-  const joined = acme.upload('pick', [file(CSV)], { key: 'take-over' });
-  await settle();
-  first.vanish();
-  const made = await joined;
-  expectNew(t, made);
-  expectReplay(t, await good(acme, 'take-over'), made);
-});
-
-t.test('a repeat that joined takes the place of a first that is refused, with another file too', async (t) => {
-  const broken = form([file(OTHER)], { closed: false });
-  const first = acme.hold('pick', broken, HALF, { key: 'take-over-refused' });
-  await settle();
-  const joined = acme.upload('pick', [file(CSV)], { key: 'take-over-refused' });
-  await settle();
-  expectError(t, await first.finish(), 400, 'MALFORMED_FILE');
-  expectNew(t, await joined);
-});
-
-t.test('a repeat that joined takes the place of a first whose file is refused, with a better file', async (t) => {
-  for (let count = 0; count < 5; count++) {
-    const key = `better-file-${count}`;
-    const first = acme.hold('pick', [file('id,CanaryColumn\n001,CanaryCell\n')], -60, { key });
-    await settle();
-    const joined = acme.upload('pick', [file(CSV)], { key });
-    await settle();
-    expectError(t, await first.finish(), 422, 'TEMPLATE_COLUMNS_MISSING');
-    expectNew(t, await joined);
-  }
-});
-
-t.test('a repeat that joined with another file: 409 when the first has its Run', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'join-other' });
-  await settle();
-  const joined = acme.upload('pick', [file(OTHER)], { key: 'join-other' });
-  await settle();
-  expectNew(t, await first.finish());
-  expectError(t, await joined, 409, 'IDEMPOTENCY_KEY_REUSED');
-});
-
 t.test('a first that vanishes while it uploads leaves its key free', async (t) => {
   const first = acme.hold('pick', [file(OTHER)], HALF, { key: 'vanished' });
   first.answer.catch(() => {});
