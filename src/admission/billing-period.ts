@@ -10,12 +10,33 @@ export interface BillingPeriod {
   readonly endsAt: number;
 }
 
+/** What of a subscription says where its periods begin. */
+export interface SubscribedPeriod {
+  readonly plan: { readonly period: PeriodKind };
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
 /**
  * The period in which `now` lies. A month begins on the day of the month of `startedAt` (the last day of months that are
  * shorter), a day at midnight; both are milliseconds since 1970.
  */
 export function billingPeriod(kind: PeriodKind, startedAt: number, now: number): BillingPeriod {
   return kind === 'day' ? dayPeriod(now) : monthPeriod(new Date(startedAt).getUTCDate(), now);
+}
+
+/** The present period of each subscription: it is worked out once and not for each request. */
+export class BillingPeriods {
+  #last = new WeakMap<SubscribedPeriod, BillingPeriod>();
+
+  /** @param subscription an object that does not change; another one has a period of its own */
+  of(subscription: SubscribedPeriod, now: number): BillingPeriod {
+    const last = this.#last.get(subscription);
+    if (last !== undefined && now >= last.startsAt && now < last.endsAt) return last;
+    const period = billingPeriod(subscription.plan.period, subscription.startedAt, now);
+    this.#last.set(subscription, period);
+    return period;
+  }
 }
 
 function dayPeriod(now: number): BillingPeriod {

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RunOutcomeOutput } from '../../workers/messages.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
@@ -47,8 +46,10 @@ export class OutputStore {
 
   /** Where a task may leave its output. */
   placeFor(task: number): { readonly path: string; readonly memoryBytesMax: number } {
-    const path = join(this.#directory, `${task}.out`);
-    return { path, memoryBytesMax: this.#memoryIsFree() ? MEMORY_OUTPUT_BYTES_MAX : 0 };
+    return {
+      path: `${this.#directory}/${task}.out`,
+      memoryBytesMax: this.#memoryIsFree() ? MEMORY_OUTPUT_BYTES_MAX : 0,
+    };
   }
 
   /** Takes over what a task left in its place. */

@@ -5,8 +5,8 @@ import { type Refusal, refusal } from '../http/refusal.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import { createRun } from '../runs/create-run.ts';
 import type { NodeState } from '../runs/node-state.ts';
-import { outputName } from '../runs/output-name.ts';
-import { isRunId, type RunRecord, runJson } from '../runs/run.ts';
+import { type RunRecord, runJson } from '../runs/run.ts';
+import { isRunId } from '../runs/run-ids.ts';
 import { FORM_BYTES_MAX } from '../runs/upload.ts';
 import { type Gate, grantAccess } from './access.ts';
 
@@ -34,15 +34,7 @@ export async function postRun(gate: Gate, node: NodeState, exchange: Exchange, t
     if (refused !== null) exchange.refuse(refused);
     return;
   }
-  await createRun(node, {
-    exchange,
-    account,
-    subscription,
-    template,
-    key,
-    boundary,
-    outputName: (runId, ending) => outputName(template, runId, ending),
-  });
+  await createRun(node, { exchange, account, subscription, template, key, boundary });
 }
 
 export async function getRun(gate: Gate, node: NodeState, exchange: Exchange, runId: string): Promise<void> {

@@ -1,7 +1,6 @@
 // Checks 10 to 12 of create_run: quota, slot, memory. What they take hangs on one object and is given back together.
 
 import { reservationBytes } from '../../workers/template/reservation.ts';
-import { billingPeriod } from '../admission/billing-period.ts';
 import { chargeDigest, chargeDigestPrefix } from '../admission/charge-digest.ts';
 import type { HeldThing, Lease } from '../admission/lease.ts';
 import type { QuotaReservation } from '../admission/quota-ledger.ts';
@@ -41,10 +40,10 @@ export class Admission {
   /** Checks 10 and 11. */
   async takeQuotaAndSlot(): Promise<Refusal | null> {
     const { account, subscription, key } = this.request;
-    const { plan, startedAt } = subscription;
+    const { plan } = subscription;
     const { ledger, slots } = this.#node;
     const now = Date.now();
-    const answer = await ledger.reserve(account.id, billingPeriod(plan.period, startedAt, now), plan.runsPerPeriod);
+    const answer = await ledger.reserve(account.id, this.#node.periods.of(subscription, now), plan.runsPerPeriod);
     if (answer.ok) {
       const { reservation } = answer;
       this.#reservation = reservation;

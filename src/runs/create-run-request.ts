@@ -13,8 +13,6 @@ export interface CreateRunRequest {
   readonly key: string | null;
   /** Of the form. */
   readonly boundary: string;
-  /** Name of the output for its Run and ending. */
-  readonly outputName: (runId: string, ending: string) => string;
 }
 
 export function keyReused(): ReturnType<typeof refusal> {

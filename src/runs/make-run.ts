@@ -94,7 +94,7 @@ async function startRun(
   end: Whole,
 ): Promise<void> {
   const { exchange, account, template, key } = request;
-  const run = newRun(account.id, template.id, upload.endedAt);
+  const run = newRun(node.ids.next(), account.id, template.id, upload.endedAt);
   const live = new LiveRun(run);
   exchange.runId = run.id;
   await node.runs.add(run);
@@ -116,7 +116,7 @@ async function startRun(
     fingerprint: end.fingerprint,
     fileBytes: upload.fileBytes,
     requestId: exchange.requestId,
-    outputName: (ending) => request.outputName(run.id, ending),
+    outputName: (ending) => node.outputNames.of(template, run.id, ending),
     deserted,
   });
   await answered;

@@ -1,4 +1,5 @@
 // What every create_run shares on this node: stores, limits and the drain. A plain record, put together by server.ts.
+import type { BillingPeriods } from '../admission/billing-period.ts';
 import type { DiskFloor } from '../admission/disk-floor.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { QuotaLedger } from '../admission/quota-ledger.ts';
@@ -9,8 +10,10 @@ import type { ThreadPool } from '../pool.ts';
 import type { WriteBlocks } from '../spool/write-blocks.ts';
 import type { Drain } from './drain.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
+import type { OutputNames } from './output-name.ts';
 import type { RunStore } from './registry.ts';
 import type { RunRecord } from './run.ts';
+import type { RunIds } from './run-ids.ts';
 import type { TaskFrames } from './task-frames.ts';
 
 export interface NodeState {
@@ -19,6 +22,9 @@ export interface NodeState {
   readonly outputs: OutputStore;
   readonly pool: ThreadPool;
   readonly frames: TaskFrames;
+  readonly ids: RunIds;
+  readonly outputNames: OutputNames;
+  readonly periods: BillingPeriods;
   readonly slots: RunSlots;
   readonly budget: MemoryBudget;
   readonly ledger: QuotaLedger;

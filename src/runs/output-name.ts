@@ -22,3 +22,23 @@ export function outputName(template: CatalogTemplate<CheckedTemplate>, runId: st
   const safe = [...name.replace(UNSAFE_CHARACTERS, '_').trim()].slice(0, NAME_CHARACTERS_MAX).join('') || runId;
   return safe.toLowerCase().endsWith(`.${ending}`) ? safe : `${safe}.${ending}`;
 }
+
+/** Stands in for an id, which has its length and, like it, nothing that a file name may not have. */
+const ID_PLACE = `run_${'0'.repeat(26)}`;
+
+/** The names of a Template differ in the Run's id alone: what stands around it is made once. */
+export class OutputNames {
+  /** By ending, the name cut where the id goes. Objects of the catalog never change: a new catalog brings new ones. */
+  #pieces = new WeakMap<CatalogTemplate<CheckedTemplate>, { readonly ending: string; readonly pieces: string[] }>();
+
+  /** As outputName. */
+  of(template: CatalogTemplate<CheckedTemplate>, runId: string, ending: string): string {
+    const known = this.#pieces.get(template);
+    if (known !== undefined && known.ending === ending) return known.pieces.join(runId);
+    const pieces = outputName(template, ID_PLACE, ending).split(ID_PLACE);
+    // Where the id was cut short, it is not found again.
+    const name = outputName(template, runId, ending);
+    if (pieces.join(runId) === name) this.#pieces.set(template, { ending, pieces });
+    return name;
+  }
+}

@@ -1,7 +1,6 @@
 // A Run as the registry keeps it and as it is shown (interface 2.1, with a `report`). Rendering once keeps a finished Run
 // small: packed bytes and a few numbers.
 // States of a Run: running → succeeded or failed.
-import { randomBytes } from 'node:crypto';
 import type { FailureCode } from '../../workers/failure.ts';
 import type { RunReport } from '../../workers/report.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
@@ -41,30 +40,13 @@ export const API_PATH = '/api/v1';
 /** A report in a record is at most this long, in characters of JSON. */
 const REPORT_CHARACTERS_MAX = 64 * 1024;
 
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-const ID_CHARACTERS = 26;
-const RUN_ID = /^run_[a-z2-7]{26}$/;
-
-/** `run_` and 130 random bits. */
-export function newRunId(): string {
-  // Not letter by letter: such a string is a chain of pieces as long as it lives.
-  const id = Buffer.from(`run_${' '.repeat(ID_CHARACTERS)}`);
-  let at = 'run_'.length;
-  for (const byte of randomBytes(ID_CHARACTERS)) id[at++] = BASE32.charCodeAt(byte & 31);
-  return id.toString('latin1');
-}
-
-export function isRunId(text: string): boolean {
-  return RUN_ID.test(text);
-}
-
 export function runPath(id: string): string {
   return `${API_PATH}/runs/${id}`;
 }
 
-export function newRun(account: string, templateId: string, createdAt: number): RunRecord {
+export function newRun(id: string, account: string, templateId: string, createdAt: number): RunRecord {
   return {
-    id: newRunId(),
+    id,
     account,
     templateId,
     createdAt,

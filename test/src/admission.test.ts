@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
 import { authenticate, digestOf } from '../../src/admission/authenticate.ts';
-import { billingPeriod } from '../../src/admission/billing-period.ts';
+import { BillingPeriods, billingPeriod } from '../../src/admission/billing-period.ts';
 import { DiskFloor } from '../../src/admission/disk-floor.ts';
 import { Lease } from '../../src/admission/lease.ts';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../../src/admission/memory-budget.ts';
@@ -183,6 +183,16 @@ t.test('a lease gives everything back once, last first, whatever fails', async (
   await t.rejects(lease.release(), AggregateError);
   t.strictSame(order, ['bytes', 'quota', 'late', 'slot']);
   t.ok(lease.released);
+});
+
+t.test('a subscription keeps its present period', async (t) => {
+  const periods = new BillingPeriods();
+  const subscription = { plan: { period: 'day' }, startedAt: 0 } as const;
+  const first = periods.of(subscription, 5 * DAY);
+  t.same(first, billingPeriod('day', 0, 5 * DAY));
+  t.equal(periods.of(subscription, 6 * DAY - 1), first);
+  t.equal(periods.of(subscription, 6 * DAY).startsAt, 6 * DAY, 'the next');
+  t.equal(periods.of(subscription, 6 * DAY - 1).startsAt, 5 * DAY, 'a clock that goes back');
 });
 
 t.test('billing periods', async (t) => {

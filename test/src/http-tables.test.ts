@@ -9,8 +9,9 @@ import { openApiDocument } from '../../src/http/openapi.ts';
 import { ReadTurns, type TurnReader } from '../../src/http/read-turns.ts';
 import { STATUS_BY_CODE } from '../../src/http/status.ts';
 import { contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from '../../src/routes/conditions.ts';
+import { OutputNames, outputName } from '../../src/runs/output-name.ts';
 import { checkParameters } from '../../src/runs/parameters.ts';
-import { newRunId } from '../../src/runs/run.ts';
+import { RunIds } from '../../src/runs/run-ids.ts';
 import { SpooledFile } from '../../src/spool/spooled-file.ts';
 import { WriteBlocks } from '../../src/spool/write-blocks.ts';
 
@@ -85,9 +86,36 @@ t.test('parameters', async (t) => {
   t.not(check(undefined).canonical, check('').canonical);
 });
 
+t.test('names of outputs differ in the id alone', async (t) => {
+  const names = new OutputNames();
+  const ids = new RunIds();
+  const template = (id: string, pattern: string, name: string | null) =>
+    ({ id, name, checked: { operations: [], output: { name: pattern } } }) as unknown as Parameters<
+      OutputNames['of']
+    >[0];
+  const long = 'long '.repeat(30);
+  const some = [
+    template('plain', '{template}-{run}', null),
+    template('twice', '{run} {run}', 'Zwei: mal'),
+    template('none', 'orders', null),
+    template('cut', `${long}{run}`, null),
+    template('tricky', '{template} {run}', `run_${'0'.repeat(26)}`),
+    template('title', '{template}-{run}', long),
+  ];
+  for (const one of some) {
+    for (const ending of ['csv', 'csv', 'json', 'csv']) {
+      const id = ids.next();
+      t.equal(names.of(one, id, ending), outputName(one, id, ending), `${one.id} ${ending}`);
+    }
+  }
+  t.equal(names.of(some[0]!, 'run_a', 'csv'), 'plain-run_a.csv');
+});
+
 t.test('ids have 130 bits', async (t) => {
-  const ids = Array.from({ length: 100 }, newRunId);
-  t.equal(new Set(ids).size, 100);
+  const source = new RunIds();
+  const ids = Array.from({ length: 1000 }, () => source.next());
+  t.equal(new Set(ids).size, 1000);
+  t.equal(new Set(ids.flatMap((id) => [...id.slice(4)])).size, 32, 'every letter comes');
   for (const id of ids) t.match(id, /^run_[a-z2-7]{26}$/);
 });
 
