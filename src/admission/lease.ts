@@ -6,14 +6,14 @@ export type GiveBack = () => void | Promise<void>;
 
 /** One thing on a lease. */
 export interface HeldThing {
-  /** Gives it back before the rest. Idempotent. */
-  giveBack(): Promise<void>;
+  /** Gives it back before the rest. Idempotent. A promise only where giving back takes time: most of it does not. */
+  giveBack(): void | Promise<void>;
   /** Takes it off the lease without giving it back: somebody else owns it from now on. */
   forget(): void;
 }
 
 export class Lease {
-  #held = new Map<symbol, GiveBack>();
+  #held: Held[] = [];
   #released: Promise<void> | null = null;
 
   get released(): boolean {
@@ -25,15 +25,9 @@ export class Lease {
    * taken during an await cannot be lost.
    */
   hold(giveBack: GiveBack): HeldThing {
-    const key = Symbol();
-    this.#held.set(key, giveBack);
-    const thing: HeldThing = {
-      giveBack: () => this.#giveBack(key),
-      forget: () => {
-        this.#held.delete(key);
-      },
-    };
-    if (this.#released !== null) this.#released = together([this.#released, thing.giveBack()]);
+    const thing = new Held(giveBack);
+    if (this.#released === null) this.#held.push(thing);
+    else this.#released = together([this.#released, later(thing)]);
     return thing;
   }
 
@@ -48,16 +42,39 @@ export class Lease {
 
   async #giveAllBack(): Promise<void> {
     const faults: unknown[] = [];
-    for (const key of [...this.#held.keys()].reverse()) {
-      await this.#giveBack(key).catch((fault: unknown) => faults.push(fault));
+    for (let thing = this.#held.pop(); thing !== undefined; thing = this.#held.pop()) {
+      try {
+        const underWay = thing.giveBack();
+        if (underWay !== undefined) await underWay;
+      } catch (fault) {
+        faults.push(fault);
+      }
     }
     rethrow(faults);
   }
+}
 
-  async #giveBack(key: symbol): Promise<void> {
-    const giveBack = this.#held.get(key);
-    if (this.#held.delete(key)) await giveBack?.();
+class Held implements HeldThing {
+  /** null: it was given back or forgotten. */
+  #giveBack: GiveBack | null;
+
+  constructor(giveBack: GiveBack) {
+    this.#giveBack = giveBack;
   }
+
+  giveBack(): void | Promise<void> {
+    const giveBack = this.#giveBack;
+    this.#giveBack = null;
+    return giveBack?.();
+  }
+
+  forget(): void {
+    this.#giveBack = null;
+  }
+}
+
+async function later(thing: HeldThing): Promise<void> {
+  await thing.giveBack();
 }
 
 async function together(works: readonly Promise<void>[]): Promise<void> {

@@ -86,8 +86,8 @@ export class Admission {
   }
 
   /** Charges one succeeded Run; on the disk when it resolves. False: it had been charged before. */
-  async charge(fingerprint: string, expiresAt: number): Promise<boolean> {
-    if (this.#reservation === null) return false;
+  charge(fingerprint: string, expiresAt: number): Promise<boolean> {
+    if (this.#reservation === null) return Promise.resolve(false);
     const { account, key } = this.request;
     const remembered = key === null ? null : { digest: chargeDigest(account.id, key, fingerprint), expiresAt };
     return this.#node.ledger.commit(this.#reservation, remembered);
@@ -95,7 +95,10 @@ export class Admission {
 
   /** Gives back quota (unless it was charged) and slot; memory only when the engine has let it go. Idempotent. */
   async giveBack(withMemory: boolean): Promise<void> {
-    for (const thing of this.#held.splice(0).reverse()) await thing.giveBack();
+    for (let thing = this.#held.pop(); thing !== undefined; thing = this.#held.pop()) {
+      const underWay = thing.giveBack();
+      if (underWay !== undefined) await underWay;
+    }
     if (withMemory) await this.#memory?.giveBack();
   }
 

@@ -29,30 +29,33 @@ export function answerRunning(exchange: Exchange, run: RunRecord, replayed: bool
 }
 
 /** Waits for the Run until `deadline` (milliseconds since 1970) and answers. Resolves when the answer is given. */
-export async function answerWhenOver(
-  exchange: Exchange,
-  live: LiveRun,
-  deadline: number,
-  replayed: boolean,
-): Promise<void> {
-  const over = await overBefore(live, deadline);
-  if (over === null && live.promise()) {
-    answerRunning(exchange, live.run, replayed);
-    return;
-  }
-  const { kind, ...ended } = over ?? (await live.over);
-  if (kind === 'finished') answerFinished(exchange, (ended as { run: RunRecord }).run, replayed);
-  else exchange.refuse((ended as Extract<RunOver, { kind: 'void' }>).refusal);
+export function answerWhenOver(exchange: Exchange, live: LiveRun, deadline: number, replayed: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const answer = (give: () => void): void => {
+      try {
+        give();
+        resolve();
+      } catch (fault) {
+        reject(fault);
+      }
+    };
+    let promised = false;
+    const timer = setTimeout(
+      () => {
+        // Otherwise it has just been decided that no Run remains: the refusal is on its way.
+        promised = live.promise();
+        if (promised) answer(() => answerRunning(exchange, live.run, replayed));
+      },
+      Math.max(0, deadline - Date.now()),
+    );
+    live.onOver((over) => {
+      clearTimeout(timer);
+      if (!promised) answer(() => answerOver(exchange, over, replayed));
+    });
+  });
 }
 
-async function overBefore(live: LiveRun, deadline: number): Promise<RunOver | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), Math.max(0, deadline - Date.now()));
-  });
-  try {
-    return await Promise.race([live.over, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+function answerOver(exchange: Exchange, over: RunOver, replayed: boolean): void {
+  if (over.kind === 'finished') answerFinished(exchange, over.run, replayed);
+  else exchange.refuse(over.refusal);
 }

@@ -21,8 +21,8 @@ export interface Conducted {
   readonly requestId: string;
   /** Name of the output for its Run and ending. */
   readonly outputName: (ending: string) => string;
-  /** Resolves when nobody can ever learn the Run's id. */
-  readonly deserted: Promise<void>;
+  /** Calls back when nobody can ever learn the Run's id; at once when that is so now. */
+  readonly onDeserted: (listener: () => void) => void;
 }
 
 /** Failures with which a Run ends as a failed Run even while its POST waits; everything else is an HTTP error then. */
@@ -74,24 +74,21 @@ export async function conductRun(node: NodeState, run: Conducted): Promise<void>
   live.end(over);
 }
 
-async function nextEnding(node: NodeState, { live, engine, deserted }: Conducted): Promise<Ending> {
-  const left = live.run.createdAt + node.runMilliseconds - Date.now();
-  let timer: NodeJS.Timeout | undefined;
-  let forget = (): void => {};
-  const limits = new Promise<Ending>((resolve) => {
-    timer = setTimeout(() => resolve({ kind: 'timeout' }), Math.max(0, left));
-    forget = node.drain.onDeadline(() => resolve({ kind: 'drained' }));
+/** The first of what can end a Run. */
+function nextEnding(node: NodeState, { live, engine, onDeserted }: Conducted): Promise<Ending> {
+  return new Promise((resolve) => {
+    const left = live.run.createdAt + node.runMilliseconds - Date.now();
+    const timer = setTimeout(() => end({ kind: 'timeout' }), Math.max(0, left));
+    let forget = (): void => {};
+    const end = (ending: Ending): void => {
+      clearTimeout(timer);
+      forget();
+      resolve(ending);
+    };
+    forget = node.drain.onDeadline(() => end({ kind: 'drained' }));
+    engine.onEnd((ended) => end({ kind: 'engine', end: ended }));
+    onDeserted(() => end({ kind: 'deserted' }));
   });
-  try {
-    return await Promise.race([
-      engine.result.then((end): Ending => ({ kind: 'engine', end })),
-      limits,
-      deserted.then((): Ending => ({ kind: 'deserted' })),
-    ]);
-  } finally {
-    clearTimeout(timer);
-    forget();
-  }
 }
 
 async function judge(node: NodeState, run: Conducted, ending: Ending): Promise<RunOver> {

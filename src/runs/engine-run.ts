@@ -22,27 +22,25 @@ interface CurrentTask {
 }
 
 export class EngineRun {
-  /** The end of the last task, once the upload is whole. A task that was cancelled ends too. */
-  readonly result: Promise<EngineEnd>;
   #node: NodeState;
   #upload: Upload;
   #frame: TaskFrame;
   #startedAt = new Date().toISOString();
   #current: CurrentTask | null = null;
-  #open = new Set<Promise<void>>();
+  /** Tasks at work, and those that have ended whose files are still being removed. */
+  #open = 0;
+  #onClosed: (() => void)[] = [];
   #grownBytes = 0;
   #whole = false;
   #cancelled = false;
-  #resolve: (end: EngineEnd) => void = () => {};
+  #end: EngineEnd | null = null;
+  #onEnd: (end: EngineEnd) => void = () => {};
 
   /** Follows the upload from now on; what it already has is taken up. */
   constructor(node: NodeState, upload: Upload, frame: TaskFrame) {
     this.#node = node;
     this.#upload = upload;
     this.#frame = frame;
-    this.result = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
     upload.listener = {
       grown: (bytes) => this.#grown(bytes),
       parametersChanged: () => this.#parametersChanged(),
@@ -59,7 +57,13 @@ export class EngineRun {
     if (spool.inMemory) this.#start(parameters, { kind: 'bytes', bytes: spool.takeBytes() });
     else if (this.#current === null) this.#startOnFile(parameters);
     this.#current?.pooled.grown(spool.sizeBytes, true);
-    if (this.#current?.end) this.#resolve(this.#current.end);
+    if (this.#current?.end) this.#over(this.#current.end);
+  }
+
+  /** Tells one listener of the last task's end, once the upload is whole. A task that was cancelled ends too. */
+  onEnd(listener: (end: EngineEnd) => void): void {
+    if (this.#end !== null) listener(this.#end);
+    else this.#onEnd = listener;
   }
 
   /** Ends the work; `closed` tells when everything is given back. */
@@ -68,9 +72,10 @@ export class EngineRun {
     this.#current?.pooled.cancel();
   }
 
-  /** Resolves when no task is at work any more and what was dropped has been removed. */
-  async closed(): Promise<void> {
-    while (this.#open.size > 0) await Promise.all(this.#open);
+  /** Resolves when no task is at work any more and what was dropped has been removed; nothing when that is so now. */
+  closed(): void | Promise<void> {
+    if (this.#open === 0) return;
+    return new Promise((resolve) => this.#onClosed.push(resolve));
   }
 
   #grown(bytes: number): void {
@@ -121,29 +126,35 @@ export class EngineRun {
       startedAt,
       reservationBytes,
     };
-    let closed = (): void => {};
-    const open = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
-    this.#open.add(open);
-    const pooled = pool.run(task, (end) => {
-      const engineEnd = { end, outputPath: output.path };
-      void this.#ended(current, engineEnd, spillDirectory).finally(() => {
-        this.#open.delete(open);
-        closed();
-      });
-    });
+    this.#open += 1;
+    const pooled = pool.run(task, (end) => this.#ended(current, { end, outputPath: output.path }, spillDirectory));
     const current: CurrentTask = { pooled, overrides, end: null };
     this.#current = current;
   }
 
-  async #ended(task: CurrentTask, end: EngineEnd, spillDirectory: string): Promise<void> {
+  #ended(task: CurrentTask, end: EngineEnd, spillDirectory: string): void {
     task.end = end;
-    if (task === this.#current && this.#whole) this.#resolve(end);
-    // A thread that is gone cannot remove its files itself.
-    if (end.end.kind === 'interrupted') await rm(spillDirectory, { recursive: true, force: true });
+    const isCurrent = task === this.#current;
+    if (isCurrent && this.#whole) this.#over(end);
     const kept = end.end.kind === 'done' && end.end.outcome.output !== null;
-    if (!kept || task !== this.#current) await this.#node.outputs.discardPlace(end.outputPath);
+    if (kept && isCurrent) this.#close();
+    else void this.#remove(end, spillDirectory).finally(() => this.#close());
+  }
+
+  async #remove({ end, outputPath }: EngineEnd, spillDirectory: string): Promise<void> {
+    // A thread that is gone cannot remove its files itself.
+    if (end.kind === 'interrupted') await rm(spillDirectory, { recursive: true, force: true });
+    await this.#node.outputs.discardPlace(outputPath);
+  }
+
+  #over(end: EngineEnd): void {
+    this.#end = end;
+    this.#onEnd(end);
+  }
+
+  #close(): void {
+    this.#open -= 1;
+    if (this.#open === 0) for (const tell of this.#onClosed.splice(0)) tell();
   }
 
   /** A task whose end nobody waits for: its output goes when it has ended, or now if it already has. */

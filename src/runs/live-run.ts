@@ -9,16 +9,19 @@ export type RunOver =
 
 export class LiveRun {
   readonly run: RunRecord;
-  readonly over: Promise<RunOver>;
   #promised = false;
   #void = false;
-  #resolve: (over: RunOver) => void = () => {};
+  #over: RunOver | null = null;
+  #listeners: ((over: RunOver) => void)[] = [];
 
   constructor(run: RunRecord) {
     this.run = run;
-    this.over = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+  }
+
+  /** Calls back when it is over; at once when it already is. A listener may not throw. */
+  onOver(listener: (over: RunOver) => void): void {
+    if (this.#over !== null) listener(this.#over);
+    else this.#listeners.push(listener);
   }
 
   /** Its id was given to somebody, or will be asked for by its key: it ends as a Run, whatever happens. */
@@ -39,6 +42,7 @@ export class LiveRun {
   }
 
   end(over: RunOver): void {
-    this.#resolve(over);
+    this.#over = over;
+    for (const tell of this.#listeners.splice(0)) tell(over);
   }
 }

@@ -100,13 +100,11 @@ async function startRun(
   await node.runs.add(run);
   ownership?.begin(end.fingerprint, live);
   engine.complete(end.parameters);
-  const deserted = new Promise<void>((resolve) => {
-    // With a key its client will ask again; without one nobody ever learns the id.
-    exchange.onGone(() => {
-      if (key === null) resolve();
-      else live.promise();
-    });
-  });
+  // With a key its client will ask again; without one nobody ever learns the id.
+  if (key !== null) exchange.onGone(() => live.promise());
+  const onDeserted = (listener: () => void): void => {
+    if (key === null) exchange.onGone(listener);
+  };
   const answered = answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false);
   await conductRun(node, {
     live,
@@ -117,7 +115,7 @@ async function startRun(
     fileBytes: upload.fileBytes,
     requestId: exchange.requestId,
     outputName: (ending) => node.outputNames.of(template, run.id, ending),
-    deserted,
+    onDeserted,
   });
   await answered;
 }

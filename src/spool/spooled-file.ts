@@ -112,8 +112,14 @@ export class SpooledFile {
     return bytes;
   }
 
-  /** Forgets the bytes and removes the file. Idempotent. */
-  async discard(): Promise<void> {
+  /** Forgets the bytes and removes the file. Idempotent. A promise only where there may be a file. */
+  discard(): void | Promise<void> {
+    if (this.#state !== 'memory') return this.#discardFile();
+    this.#state = 'discarded';
+    this.#pieces = [];
+  }
+
+  async #discardFile(): Promise<void> {
     const hadFile = this.#state === 'file' || this.#state === 'complete' || this.#failed;
     this.#failed = false;
     this.#state = 'discarded';
