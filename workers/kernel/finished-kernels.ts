@@ -3,7 +3,7 @@
 
 /** Bytes of an entry, and of the counters that sorting needs. */
 export const ENTRY_BYTES = 16;
-export const SORT_COUNTS_BYTES = 1024;
+export const SORT_COUNTS_BYTES = 8192;
 
 export interface FinishedKernels {
   finishRows: FinishRows;

@@ -15,6 +15,10 @@ const FILE_ROWS = 1024;
 /** Bytes of records that go to a file at once. */
 const PACK_BYTES = 65_536;
 
+/** Bytes of a run's table entry and of its place in the kernel's tournament. */
+const RUN_BYTES = 8;
+const PLAYER_BYTES = 16;
+
 /** Some entries that lie one behind the other. */
 export interface Entries {
   readonly at: number;
@@ -72,8 +76,8 @@ export class EntryMerge {
       yield;
       const empty = this.#emptyRun(sources.length);
       if (empty === null || this.#place(sources[empty]!, empty)) continue;
-      const from = this.#table + (empty + 1) * 8;
-      this.#heap.u8.copyWithin(from - 8, from, this.#table + sources.length * 8);
+      const from = this.#table + (empty + 1) * RUN_BYTES;
+      this.#heap.u8.copyWithin(from - RUN_BYTES, from, this.#table + sources.length * RUN_BYTES);
       sources.splice(empty, 1);
     }
   }
@@ -104,8 +108,8 @@ export class EntryMerge {
     if (this.#merged === 0) this.#merged = this.#heap.allocate(MERGED_ROWS * ENTRY_BYTES);
     if (runs <= this.#runsMax) return;
     this.#runsMax = runs * 2;
-    this.#table = this.#heap.allocate(this.#runsMax * 8);
-    this.#tree = this.#heap.allocate(this.#runsMax * 8);
+    this.#table = this.#heap.allocate(this.#runsMax * RUN_BYTES);
+    this.#tree = this.#heap.allocate(this.#runsMax * PLAYER_BYTES);
   }
 
   /** Puts the run's next entries into the table; false when it is at its end. */

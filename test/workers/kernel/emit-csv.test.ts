@@ -17,6 +17,12 @@ const cell = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
+      .string({ unit: fc.constantFrom(...'0123456789 0123456789()./-,%', '\u00a0'), minLength: 4, maxLength: 40 })
+      .map((digits) => `+4${digits}`),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
       .tuple(fc.integer({ min: 14, max: 70 }), fc.constantFrom(',', '"', '\n', 'x', '=', 'é', '¦'))
       .map(([length, last]) => 'x'.repeat(length) + last),
   },

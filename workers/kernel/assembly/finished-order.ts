@@ -14,7 +14,7 @@ const COMPARED_MAX: u32 = 8;
 /** Levels of ties within ties, so that no file can use up the stack: deeper ones are compared. */
 const DEPTH_MAX: u32 = 64;
 
-/** Sorts `count` entries with a spare array of the same size and 1 KiB of counters. */
+/** Sorts `count` entries with a spare array of the same size and 8 KiB of counters. */
 export function sortFinished(entries: usize, spare: usize, count: u32, counts: usize): void {
   sortWords(entries, spare, count, counts);
   sortTies(entries, spare, count, 0, 0, counts);
@@ -39,7 +39,8 @@ function sortWords(entries: usize, spare: usize, count: u32, counts: usize): voi
     return;
   }
   let from = entries, to = spare;
-  for (let shift: u64 = 0; shift < 64; shift += DIGIT_BITS) {
+  countDigits(entries, bytes, differing, counts);
+  for (let shift: u64 = 0; shift < 64; shift += DIGIT_BITS, counts += DIGITS << 2) {
     if (((differing >> shift) & (DIGITS - 1)) == 0) continue;
     scatter(from, to, bytes, shift, counts);
     const swapped = from;
@@ -49,19 +50,27 @@ function sortWords(entries: usize, spare: usize, count: u32, counts: usize): voi
   if (from != entries) memory.copy(entries, from, bytes);
 }
 
-function scatter(from: usize, to: usize, bytes: usize, shift: u64, counts: usize): void {
-  memory.fill(counts, 0, DIGITS << 2);
-  const end = from + bytes;
-  for (let entry = from; entry < end; entry += ENTRY_BYTES) {
-    const at = counts + ((<usize>((load<u64>(entry) >> shift) & (DIGITS - 1))) << 2);
-    store<u32>(at, load<u32>(at) + 1);
+/** Counts the digits of the places in which words differ. */
+function countDigits(entries: usize, bytes: usize, differing: u64, counts: usize): void {
+  for (let shift: u64 = 0; shift < 64; shift += DIGIT_BITS, counts += DIGITS << 2) {
+    if (((differing >> shift) & (DIGITS - 1)) == 0) continue;
+    memory.fill(counts, 0, DIGITS << 2);
+    for (let entry = entries; entry < entries + bytes; entry += ENTRY_BYTES) {
+      const at = counts + ((<usize>((load<u64>(entry) >> shift) & (DIGITS - 1))) << 2);
+      store<u32>(at, load<u32>(at) + 1);
+    }
   }
+}
+
+/** Moves entries to where the digit of one place says; `counts` are those of the digits there. */
+function scatter(from: usize, to: usize, bytes: usize, shift: u64, counts: usize): void {
   let next = <u32>to;
   for (let at = counts; at < counts + (DIGITS << 2); at += 4) {
     const here = load<u32>(at);
     store<u32>(at, next);
     next += here * <u32>ENTRY_BYTES;
   }
+  const end = from + bytes;
   for (let entry = from; entry < end; entry += ENTRY_BYTES) {
     const moved = v128.load(entry);
     const at = counts + ((<usize>((v128.extract_lane<u64>(moved, 0) >> shift) & (DIGITS - 1))) << 2);
@@ -170,45 +179,68 @@ function compareRests(a: usize, b: usize, offset: usize): i32 {
   return leftLength == rightLength ? 0 : leftLength < rightLength ? -1 : 1;
 }
 
+/** A player of the tournament: u64 word, u32 told of its entry (assembly/finished-rows.ts), u32 its run. */
+const PLAYER_BYTES: usize = 16;
+const NOBODY: u32 = 0xffffffff;
+
 /**
  * Merges sorted runs of entries into [out, out + most entries) and gives how many; of equal ones those of the earlier run
  * come first. It ends when a run is empty. `runs`: u32 next entry and u32 end of each, none empty at the start, moved on.
- * `tree`: 8 bytes for each run.
+ * `tree`: 16 bytes for each run.
  */
 export function mergeFinished(runs: usize, runCount: u32, tree: usize, out: usize, most: u32): u32 {
-  const leaves = <usize>runCount;
-  for (let node = leaves - 1; node >= 1; node--) {
-    store<u32>(tree + (node << 2), first(runs, playerAt(tree, node << 1, leaves), playerAt(tree, (node << 1) + 1, leaves)));
-  }
+  // A node holds the player that lost there; the one that won all stands at the root, 0.
+  for (let node: u32 = 0; node < runCount; node++) store<u32>(tree + (<usize>node) * PLAYER_BYTES, NOBODY, 12);
+  for (let run: u32 = 0; run < runCount; run++) enter(runs, runCount, tree, run);
   let n: u32 = 0;
   while (n < most) {
-    const winner = leaves == 1 ? 0 : load<u32>(tree, 4);
+    const winner = load<u32>(tree, 12);
     const run = runs + ((<usize>winner) << 3);
     const entry = <usize>load<u32>(run);
     v128.store(out + (<usize>(n++)) * ENTRY_BYTES, v128.load(entry));
     store<u32>(run, <u32>(entry + ENTRY_BYTES));
     if (<u32>(entry + ENTRY_BYTES) == load<u32>(run, 4)) break;
-    for (let node = (leaves + <usize>winner) >> 1; node >= 1; node >>= 1) {
-      store<u32>(tree + (node << 2), first(runs, playerAt(tree, node << 1, leaves), playerAt(tree, (node << 1) + 1, leaves)));
-    }
+    enter(runs, runCount, tree, winner);
   }
   return n;
 }
 
-/** The run that a node of the tournament stands for: leaves lie behind the inner nodes. */
+/** Lets a run's next entry play from its leaf upwards, as far as somebody waits there. */
 // @ts-ignore: decorator
 @inline
-function playerAt(tree: usize, node: usize, leaves: usize): u32 {
-  return node >= leaves ? <u32>(node - leaves) : load<u32>(tree + (node << 2));
+function enter(runs: usize, runCount: u32, tree: usize, entering: u32): void {
+  let run = entering;
+  let entry = <usize>load<u32>(runs + ((<usize>run) << 3));
+  let word = load<u64>(entry), told = load<u32>(entry, 12);
+  for (let node = (runCount + entering) >> 1; node > 0; node >>= 1) {
+    const place = tree + (<usize>node) * PLAYER_BYTES;
+    const otherWord = load<u64>(place);
+    const otherTold = load<u32>(place, 8), other = load<u32>(place, 12);
+    if (other == NOBODY) {
+      putPlayer(place, word, told, run);
+      return;
+    }
+    let loses = otherWord < word;
+    if (otherWord == word) loses = told & otherTold & FLAG_REST ? comesBefore(runs, other, run) : other < run;
+    putPlayer(place, loses ? word : otherWord, loses ? told : otherTold, loses ? run : other);
+    word = loses ? otherWord : word;
+    told = loses ? otherTold : told;
+    run = loses ? other : run;
+  }
+  putPlayer(tree, word, told, run);
 }
 
-/** Of two runs the one whose entry comes first. */
 // @ts-ignore: decorator
 @inline
-function first(runs: usize, a: u32, b: u32): u32 {
+function putPlayer(place: usize, word: u64, told: u32, run: u32): void {
+  store<u64>(place, word);
+  store<u32>(place, told, 8);
+  store<u32>(place, run, 12);
+}
+
+/** Of two runs whose next entries have the same word. */
+function comesBefore(runs: usize, a: u32, b: u32): bool {
   const left = <usize>load<u32>(runs + ((<usize>a) << 3)), right = <usize>load<u32>(runs + ((<usize>b) << 3));
-  const x = load<u64>(left), y = load<u64>(right);
-  if (x != y) return x < y ? a : b;
-  const order = load<u32>(left, 12) & FLAG_REST ? compareRests(left, right, 0) : 0;
-  return order < 0 || (order == 0 && a < b) ? a : b;
+  const order = compareRests(left, right, 0);
+  return order < 0 || (order == 0 && a < b);
 }

@@ -15,8 +15,11 @@ export const FLAG_REST: u32 = 0x80000000;
 const FLAG_GUARDED: u32 = 0x40000000;
 const LENGTH: u32 = 0x3fffffff;
 
-/** How many entries ahead memory is read, so that the misses of several overlap. */
-const AHEAD: usize = 8;
+/** How many rows are read ahead: what they are copied to and from stays in the first cache. */
+const AHEAD: usize = 64;
+
+/** Of a row's length, how far it is read ahead. */
+const TOUCHED: u32 = 255;
 
 /**
  * Writes the rows at positions [from, count) of the selection by an emit program (of JSON or CSV) to [next, limit), and
@@ -85,12 +88,15 @@ function heldBytes(told: u32, at: usize): usize {
   return bytes;
 }
 
-// @ts-ignore: decorator
-@inline
-function readAhead(entry: usize, end: usize): u32 {
-  if (entry + AHEAD * ENTRY_BYTES >= end) return 0;
-  const p = <usize>load<u32>(entry + AHEAD * ENTRY_BYTES, 8);
-  return load<u32>(p) ^ <u32>load<u8>(p, 64) ^ <u32>load<u8>(p, 128) ^ <u32>load<u8>(p, 192);
+/** Reads the lines of some entries' rows, so that their misses overlap; what it gives means nothing. */
+function touch(entry: usize, end: usize): u32 {
+  let sink: u32 = 0;
+  for (; entry < end; entry += ENTRY_BYTES) {
+    const p = <usize>load<u32>(entry, 8);
+    const last = p + <usize>(load<u32>(entry, 12) & TOUCHED);
+    sink ^= <u32>load<u8>(p) ^ <u32>load<u8>(p, 64) ^ <u32>load<u8>(p, 128) ^ <u32>load<u8>(last);
+  }
+  return sink;
 }
 
 /**
@@ -101,8 +107,11 @@ export function gatherFinished(program: usize, entries: usize, from: u32, to: u3
   let entry = entries + (<usize>from) * ENTRY_BYTES;
   const end = entries + (<usize>to) * ENTRY_BYTES;
   let sink: u32 = 0;
-  for (; entry < end; entry += ENTRY_BYTES) {
-    sink ^= readAhead(entry, end);
+  for (let ready = entry; entry < end; entry += ENTRY_BYTES) {
+    if (entry == ready) {
+      ready = min(entry + AHEAD * ENTRY_BYTES, end);
+      sink ^= touch(entry, ready);
+    }
     const at = <usize>load<u32>(entry, 8);
     const told = load<u32>(entry, 12), length = <usize>(told & LENGTH);
     if (out + length > limit) break;
@@ -119,8 +128,11 @@ export function packFinished(entries: usize, from: u32, to: u32, out: usize, lim
   let entry = entries + (<usize>from) * ENTRY_BYTES;
   const end = entries + (<usize>to) * ENTRY_BYTES;
   let sink: u32 = 0;
-  for (; entry < end; entry += ENTRY_BYTES) {
-    sink ^= readAhead(entry, end);
+  for (let ready = entry; entry < end; entry += ENTRY_BYTES) {
+    if (entry == ready) {
+      ready = min(entry + AHEAD * ENTRY_BYTES, end);
+      sink ^= touch(entry, ready);
+    }
     const at = <usize>load<u32>(entry, 8), told = load<u32>(entry, 12);
     const bytes = heldBytes(told, at);
     if (out + RECORD_HEAD_BYTES + bytes > limit) break;

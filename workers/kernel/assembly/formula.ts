@@ -67,7 +67,44 @@ function isTelephone(start: usize, end: usize): bool {
   return digits >= PHONE_DIGITS_MIN && digits <= PHONE_DIGITS_MAX;
 }
 
+/** Bytes that isAsciiTelephone looks at. */
+const SHORT_BYTES_MAX: usize = 32;
+
+/** True for a short telephone number with spaces of ASCII, as most are; false says nothing. */
+function isAsciiTelephone(start: usize, end: usize): bool {
+  const length = <u32>(end - start);
+  if (length > <u32>SHORT_BYTES_MAX || load<u8>(start) != 0x2b || length < 2 || !isDigit(load<u8>(start, 1))) return false;
+  const low = v128.load(start, 1), high = v128.load(start, 17);
+  const digits = maskOf(digitBytes(low), digitBytes(high), length - 1);
+  const others = maskOf(separatorBytes(low), separatorBytes(high), length - 1);
+  const count = popcnt(digits);
+  return popcnt(others) + count == length - 1 && count >= PHONE_DIGITS_MIN && count <= PHONE_DIGITS_MAX;
+}
+
+// @ts-ignore: decorator
+@inline
+function digitBytes(bytes: v128): u32 {
+  return <u32>i8x16.bitmask(i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(48)), i8x16.splat(10)));
+}
+
+/** Spaces, parentheses, and the bytes from - to /. */
+// @ts-ignore: decorator
+@inline
+function separatorBytes(bytes: v128): u32 {
+  const spaces = i8x16.eq(bytes, i8x16.splat(0x20));
+  const parentheses = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x28)), i8x16.splat(2));
+  const marks = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x2d)), i8x16.splat(3));
+  return <u32>i8x16.bitmask(v128.or(spaces, v128.or(parentheses, marks)));
+}
+
+// @ts-ignore: decorator
+@inline
+function maskOf(low: u32, high: u32, length: u32): u32 {
+  return (low | (high << 16)) & <u32>(((<u64>1) << (<u64>length)) - 1);
+}
+
 /** True for a cell [start, end) starting with + or - that is a plain number or a telephone number. */
 export function isHarmlessSigned(start: usize, end: usize): bool {
+  if (isAsciiTelephone(start, end)) return true;
   return end - start <= HARMLESS_BYTES_MAX && (isPlainNumber(start, end) || isTelephone(start, end));
 }
