@@ -69,13 +69,12 @@ export class FinishedSorter {
     });
   }
 
-  /** Hands the rows on in their order; yields now and then. */
+  /** Hands the rows on in their order; yields now and then. What did not go to a file is merged from where it lies. */
   *finish(): Iterable<void> {
-    if (this.#files.length > 0) this.#spill();
-    else this.#sortChunk();
+    this.#sortChunk();
     const readers = this.#files.slice(0, MERGE_WAYS).map(() => new FileRun(this.#heap, this.#context.kernel));
     while (this.#files.length > MERGE_WAYS) yield* this.#joinFiles(readers);
-    const runs = this.#files.length > 0 ? this.#files.map((file, at) => readers[at]!.open(file)) : this.#chunkRuns();
+    const runs = [...this.#files.map((file, at) => readers[at]!.open(file)), ...this.#chunkRuns()];
     yield* this.#merge.merge(runs, (entries, count) => this.#ahead.write(this.#emitter(entries), count));
   }
 
