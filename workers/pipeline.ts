@@ -7,7 +7,7 @@ import { type CountedStep, ExactEnd } from './exact-end.ts';
 import type { Failure } from './failure.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import type { RunOutcomeOutput, RunTask } from './messages.ts';
-import { rowCondition } from './operations/expressions/row-condition.ts';
+import { conditionsOf } from './operations/expressions/row-condition.ts';
 import type { Next } from './operations/operation.ts';
 import type { RowsAhead } from './output/writer.ts';
 import { OutputStage } from './output-stage.ts';
@@ -75,7 +75,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       tables: parts.tables,
       report,
       errors: new StepErrors(errors, index, step.operation, report.errors),
-      where: step.where === null ? null : rowCondition(step.where, step.input, { ...parts, startedAt }),
+      ...conditionsOf(step.where, step.input, { ...parts, startedAt }),
       startedAt,
       secretsDirectory,
     });

@@ -25,7 +25,11 @@ export const baseParameters = {
 /** Of operations on cells. */
 export const cellParameters = {
   where: Type.Optional(
-    Type.String({ minLength: 1, description: 'An expression: only rows for which it is true are edited.' }),
+    Type.String({
+      minLength: 1,
+      description:
+        'An expression: only rows for which it is true are edited. `value` in it is the cell itself, so that each column is asked for its own.',
+    }),
   ),
 };
 

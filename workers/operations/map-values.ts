@@ -76,7 +76,7 @@ export const mapValues = defineOperation({
     exactlyOne(['map'], ['table', 'key', 'value']),
   ),
   cells: true,
-  memory: ({ table }) => (table === undefined ? 'R' : 'K'),
+  memory: 'R',
   examples: [
     {
       title: 'Codes to words',

@@ -60,6 +60,8 @@ export interface OperatorContext {
   readonly errors: RowErrors;
   /** The common parameter `where` of an operation on cells; null: it works on all rows. The frame of cells obeys it. */
   readonly where: RowChoice | null;
+  /** The same, where it asks each cell (`value`): by the id of the column that is edited. Empty: `where` says all. */
+  readonly cellWhere: ReadonlyMap<number, RowChoice>;
   /** RFC 3339 time at which the Run started (`run.started_at`). */
   readonly startedAt: string;
   /** Folder with a file for each secret of the account, by its name; null = it has none. */

@@ -1,8 +1,6 @@
 // What one Run needs to know before its first row: where the Template's columns are in the file, and names, types and
 // order of the columns at every step. Pure: the same Template and headers give the same plan.
-import type { CheckedExpression } from '../expression/resolution.ts';
 import { Failed } from '../failure.ts';
-import { checkCondition } from '../operations/expressions/check-expression.ts';
 import { operationTable } from '../operations/index.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
 import type { Schema } from '../schema.ts';
@@ -10,6 +8,7 @@ import type { TableColumns } from '../tables/run-tables.ts';
 import { fileColumns } from './file-columns.ts';
 import { operationLabel, outputColumns } from './scan.ts';
 import type { OperationTable } from './schema.ts';
+import { type StepCondition, stepCondition } from './step-condition.ts';
 import type { Template, TemplateOperation } from './template.ts';
 import { TemplateScope } from './template-scope.ts';
 
@@ -19,7 +18,7 @@ export interface PlannedStep {
   /** What the operation's `effect` made of this file's columns. */
   readonly plan: unknown;
   /** The common parameter `where`, null: all rows. */
-  readonly where: CheckedExpression | null;
+  readonly where: StepCondition | null;
   readonly input: Schema;
   readonly output: Schema;
   /** For each output column its index in `input`, or -1 for a new column. */
@@ -149,8 +148,7 @@ class Planner {
     if (definition === undefined) throw new Error('an operation of a checked Template is not in the table');
     this.#label = operationLabel(operation);
     this.#scope.begin({ label: this.#label, ifMissing: operation.ifMissing });
-    const { where: source } = operation;
-    const where = source === null ? null : checkCondition(this.#scope, source, '/where');
+    const where = stepCondition(definition, operation, this.#scope);
     const plan = definition.effect(operation.parameters, this.#scope);
     const output = snapshot(this.#scope);
     const { memory } = definition;

@@ -6,8 +6,8 @@ import type { Template } from './template.ts';
 /** Operations with state hand rows from one to the next: of a long list, seldom more than two spill at once. */
 const SPILLING_OPERATIONS_MAX = 2;
 
-/** An expression that looks into a reference table, which goes to the disk when the budget refuses it. */
-const LOOKUP = /\blookup\s*\(/;
+/** An expression or a parameter that looks into a reference table, which goes to the disk when the budget refuses it. */
+const LOOKUP = /\blookup\s*\(|"table":/;
 
 /** In bytes: the room of every Run, and what each operation whose state may grow needs to put it on the disk. */
 export function reservationBytes({ operations, tables }: Pick<Template, 'operations' | 'tables'>): number {

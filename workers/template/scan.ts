@@ -1,10 +1,10 @@
 // The forward scan over a Template's operations: which columns the file must have, and the columns at every step.
-import { checkCondition } from '../operations/expressions/check-expression.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
 import type { Column } from '../schema.ts';
 import type { ColumnPatterns } from './column-pattern.ts';
 import type { Report } from './operation-forms.ts';
 import type { ColumnSet, Scope } from './scope.ts';
+import { stepCondition } from './step-condition.ts';
 import type { IfMissing, TemplateOperation } from './template.ts';
 import { TemplateScope } from './template-scope.ts';
 
@@ -82,7 +82,7 @@ function scanOnce(input: ScanInput, names: readonly string[], report: Report): S
     base = step.base;
     scope.begin({ label: operationLabel(step.operation), ifMissing: step.operation.ifMissing });
     const { where, parameters } = step.operation;
-    if (where !== null) checkCondition(scope, where, '/where');
+    stepCondition(step.definition, step.operation, scope);
     const before = where === null ? [] : [...scope.columns];
     step.definition.effect(parameters, scope);
     refuseRetyped(scope, before);

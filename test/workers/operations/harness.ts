@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { Arena } from '../../../workers/arena.ts';
 import { type Batch, type ColumnData, META_BIG, META_NULL } from '../../../workers/batch.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/budget.ts';
-import type { CheckedExpression } from '../../../workers/expression/resolution.ts';
 import { Heap } from '../../../workers/heap.ts';
 import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/kernel.ts';
-import { checkCondition } from '../../../workers/operations/expressions/check-expression.ts';
-import { rowCondition } from '../../../workers/operations/expressions/row-condition.ts';
+import { conditionsOf } from '../../../workers/operations/expressions/row-condition.ts';
 import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/operations/operation.ts';
 import { type CodeCounts, countCode, type OperationReport } from '../../../workers/report.ts';
 import type { ColumnType, Schema } from '../../../workers/schema.ts';
@@ -18,6 +16,7 @@ import { RowCodec } from '../../../workers/spill/row-codec.ts';
 import { RowWriter } from '../../../workers/spill/row-writer.ts';
 import { SpillFolder } from '../../../workers/spill/spill-folder.ts';
 import { TableRows } from '../../../workers/tables/table-rows.ts';
+import { type StepCondition, stepCondition } from '../../../workers/template/step-condition.ts';
 import { TemplateScope } from '../../../workers/template/template-scope.ts';
 import { dateText } from '../../../workers/values/calendar.ts';
 import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
@@ -100,7 +99,7 @@ export function runOperation(
     if (type !== 'text') scope.retype(scope.columns[index]!, type);
   }
   const before = [...scope.columns];
-  const where = isCommon ? checkCondition(scope, source, '/where') : null;
+  const where = isCommon ? stepCondition(definition, { where: source, parameters }, scope) : null;
   const plan = definition.effect(parameters, scope);
   const after = [...scope.columns];
   const run = makeMemory(options);
@@ -120,7 +119,7 @@ type Around = ReturnType<typeof makeMemory> & { readonly spill: SpillFolder };
 
 function drive(
   definition: OperationDefinition,
-  { plan, where }: { readonly plan: unknown; readonly where: CheckedExpression | null },
+  { plan, where }: { readonly plan: unknown; readonly where: StepCondition | null },
   before: Schema,
   after: Schema,
   around: Around,
@@ -158,7 +157,7 @@ function drive(
         return onError === 'fail' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
       },
     },
-    where: where === null ? null : rowCondition(where, before, { ...around, tables, startedAt: STARTED_AT }),
+    ...conditionsOf(where, before, { ...around, tables, startedAt: STARTED_AT }),
     startedAt: STARTED_AT,
     secretsDirectory: SECRETS,
   };

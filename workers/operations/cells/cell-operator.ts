@@ -73,7 +73,6 @@ class CellOperator implements Operator {
   readonly #arena: Arena;
   readonly #targets: readonly CellTarget[];
   readonly #edits: readonly CellEdit[];
-  readonly #where: RowChoice | null;
   readonly #sources: readonly number[];
   /** For each output column the target that makes it, or -1. */
   readonly #makers: readonly number[];
@@ -83,7 +82,6 @@ class CellOperator implements Operator {
     this.#arena = context.arena;
     this.#targets = targets;
     this.#edits = edits;
-    this.#where = context.where;
     this.#sources = targets.map(({ source }) => (source === null ? -1 : columnIndex(context.input, source)));
     const makers = new Map(targets.map(({ target }, index) => [target.id, index]));
     this.#makers = context.output.map(({ id }) => makers.get(id) ?? -1);
@@ -111,11 +109,13 @@ class CellOperator implements Operator {
       if (positions.size === 0) for (let at = from; at < to; at++) positions.set(batch.physicalRow(at), at);
       attempt.failures.push({ position: positions.get(row)!, target, row, code, rule });
     };
-    const chosen = this.#rows(batch, from, to, (row, code) => fail(row, WHERE, code));
-    if (chosen === null) return null;
+    const failed = (row: number, code: RowErrorCode): void => fail(row, WHERE, code);
+    const all = this.#rows(batch, from, to, this.#context.where, failed);
     for (const [index, edit] of this.#edits.entries()) {
-      const rows = this.#copyOf(chosen);
-      if (rows === 0) return null;
+      const choice = this.#cellWhere(index);
+      const chosen = choice === null ? all : this.#rows(batch, from, to, choice, failed);
+      const rows = chosen === null ? 0 : this.#copyOf(chosen);
+      if (chosen === null || rows === 0) return null;
       const made = edit({
         batch,
         column: this.#sources[index]!,
@@ -133,17 +133,24 @@ class CellOperator implements Operator {
     return attempt;
   }
 
+  /** The condition of a target's cells, where each is asked. */
+  #cellWhere(index: number): RowChoice | null {
+    const { source, target } = this.#targets[index]!;
+    return this.#context.cellWhere.get((source ?? target).id) ?? null;
+  }
+
   /** The rows to edit, of positions [from, to). */
   #rows(
     batch: Batch,
     from: number,
     to: number,
+    where: RowChoice | null,
     fail: (row: number, code: RowErrorCode) => void,
   ): { at: number; count: number } | null {
     const list = { at: batch.selection + from * 4, count: to - from };
-    if (this.#where === null) return list;
+    if (where === null) return list;
     const at = this.#copyOf(list);
-    return at === 0 ? null : { at, count: this.#where(batch, at, list.count, fail) };
+    return at === 0 ? null : { at, count: where(batch, at, list.count, fail) };
   }
 
   /** A list for an edit, which may overwrite it. 0: the arena is full. */

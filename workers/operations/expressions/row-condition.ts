@@ -5,13 +5,31 @@ import type { CheckedExpression } from '../../expression/resolution.ts';
 import { STATE_UNKNOWN } from '../../kernel/expression-kernels.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Schema } from '../../schema.ts';
+import type { StepCondition } from '../../template/step-condition.ts';
+import { CellReader } from '../cells/cell-values.ts';
 import { CellFault } from '../cells/value-cells.ts';
-import type { RowChoice } from '../operation.ts';
+import type { OperatorContext, RowChoice } from '../operation.ts';
 import { type ExpressionContext, RowExpression } from './row-expression.ts';
 import { VectorLane } from './vector-lane.ts';
 import { planStates, type StatePlan } from './vector-plan.ts';
 
 type Fail = (physicalRow: number, code: RowErrorCode) => void;
+
+/** What the common parameter `where` says of rows, or of the cells of each column. */
+export function conditionsOf(
+  where: StepCondition | null,
+  columns: Schema,
+  context: ExpressionContext,
+): Pick<OperatorContext, 'where' | 'cellWhere'> {
+  const rows = where?.rows ?? null;
+  const cells = [...(where?.cells ?? [])].map(([id, condition]): [number, RowChoice] => {
+    const index = columns.findIndex((column) => column.id === id);
+    const value = new CellReader(columns[index]!.type, index, true);
+    const expression = new RowExpression(condition, columns, context, value);
+    return [id, (batch, list, count, fail) => chooseByRow(expression, batch, list, count, fail)];
+  });
+  return { where: rows === null ? null : rowCondition(rows, columns, context), cellWhere: new Map(cells) };
+}
 
 /** The rows for which a checked condition is true; null is not true. */
 export function rowCondition(condition: CheckedExpression, columns: Schema, context: ExpressionContext): RowChoice {
