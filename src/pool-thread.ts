@@ -30,6 +30,15 @@ export interface ThreadTask {
 /** A thread whose beat stands still for this long gets no new Runs. */
 export const SILENCE_MILLISECONDS = 250;
 
+/** A thread that stands still and has not ended a cancelled Run within this time is terminated, its other Runs with it. */
+export const CANCEL_MILLISECONDS_MAX = 5_000;
+
+/**
+ * One whose beat goes on has this much longer: its Runs take turns, and a cancelled one sees it when its turn comes. A
+ * dozen Runs with long batches on a busy machine take more than a few seconds for that.
+ */
+const CANCEL_TURNS_MILLISECONDS_MAX = 60_000;
+
 export class PoolThread {
   readonly thread: number;
   /** What the thread's one task is started with; the port must be transferred. */
@@ -99,7 +108,8 @@ export class PoolThread {
 
   /** Whether a cancelled task should have ended before `now`. */
   isOverdue(now: number): boolean {
-    for (const { cancelBy } of this.#tasks.values()) if (cancelBy !== null && cancelBy < now) return true;
+    const patience = now - this.#lastBeatAt >= CANCEL_MILLISECONDS_MAX ? 0 : CANCEL_TURNS_MILLISECONDS_MAX;
+    for (const { cancelBy } of this.#tasks.values()) if (cancelBy !== null && cancelBy + patience < now) return true;
     return false;
   }
 

@@ -6,7 +6,7 @@ import { largeRowOwner } from '../workers/budget.ts';
 import { compileKernels } from '../workers/kernel/kernel.ts';
 import type { RunTask } from '../workers/messages.ts';
 import type { TaskEnd, ThreadTask } from './pool-thread.ts';
-import { PoolThread } from './pool-thread.ts';
+import { CANCEL_MILLISECONDS_MAX, PoolThread } from './pool-thread.ts';
 
 export type { TaskEnd } from './pool-thread.ts';
 
@@ -30,9 +30,6 @@ export interface PooledRun {
   /** Its end is told as any other, unless it has ended already. */
   cancel(): void;
 }
-
-/** A thread that does not end a cancelled Run within this time is terminated, its other Runs with it. */
-export const CANCEL_MILLISECONDS_MAX = 5_000;
 
 /** A thread's rows live outside its heap; V8's 48 MiB for what is soon forgotten would only be filled with garbage. */
 const YOUNG_GENERATION_MIB_MAX = 12;

@@ -103,6 +103,21 @@ t.test('a cancelled Run ends; one that does not react takes its thread with it',
   t.equal((await start(text('again')).end).kind, 'done');
 });
 
+t.test(
+  'a thread whose beat goes on may take longer to see that a Run was cancelled',
+  { timeout: 40_000 },
+  async (t) => {
+    const { lost, start } = rig(t, 1);
+    const neighbour = start(text('sleep 7000'));
+    const late = start(text('deaf 6500'));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    late.run.cancel();
+    t.equal((await late.end).kind, 'cancelled');
+    t.equal((await neighbour.end).kind, 'done');
+    t.strictSame(lost, []);
+  },
+);
+
 t.test('a thread that is silent gets no new Runs', async (t) => {
   const { pool, start } = rig(t, 2);
   await pool.firstReady();
