@@ -110,9 +110,9 @@ function headerObject(description: string, schema: object = TEXT): object {
 export const HEADERS = {
   'X-Request-Id': headerObject('Names the request in the log.'),
   Location: headerObject('Path of the Run.'),
-  'Retry-After': headerObject('Seconds to wait.', { type: 'integer', minimum: 1 }),
+  'Retry-After': headerObject('Seconds to wait; with a Run while it runs.', { type: 'integer', minimum: 1 }),
   'Idempotent-Replayed': headerObject('"true" on a replay.'),
-  'WWW-Authenticate': headerObject('RFC 6750.'),
+  'WWW-Authenticate': headerObject('RFC 6750; not with NO_SUBSCRIPTION.'),
   Allow: headerObject('The methods of this path.'),
   ETag: headerObject('A strong entity tag.'),
   'Accept-Ranges': headerObject('"bytes".'),

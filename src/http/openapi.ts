@@ -119,7 +119,7 @@ const OPERATIONS: readonly Operation[] = [
     method: 'get',
     summary: 'Read a Run',
     parameters: [RUN_ID],
-    successes: [{ status: 200, description: 'The Run.', content: RUN_CONTENT }],
+    successes: [{ status: 200, description: 'The Run.', content: RUN_CONTENT, headers: ['Retry-After'] }],
     errors: [...EVERYWHERE, 'RUN_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'CONCURRENCY_LIMIT_REACHED'],
   },
   {
@@ -208,6 +208,9 @@ function errorResponse(status: number, errors: readonly HttpErrorCode[]): object
   if (status === 429 || status === 503) headers.push('Retry-After');
   if (status === 401 || status === 403) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
+  if (status === 412 || status === 416) headers.push('ETag');
+  if (status === 416) headers.push('Content-Range');
+  if (status === 404 && codes.includes('RUN_NOT_FOUND')) headers.push('Retry-After');
   return {
     description: `${REASON_BY_STATUS[status]}: ${codes.join(', ')}.`,
     headers: headerRefs(headers),
@@ -225,7 +228,11 @@ function selfDescription(): object {
     summary: 'This document',
     security: [],
     responses: {
-      200: { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: { type: 'object' } } } },
+      200: {
+        description: 'OpenAPI 3.1.',
+        headers: headerRefs(['X-Request-Id']),
+        content: { 'application/json': { schema: { type: 'object' } } },
+      },
       405: errorResponse(405, ['METHOD_NOT_ALLOWED']),
       500: errorResponse(500, ['INTERNAL_ERROR']),
     },
