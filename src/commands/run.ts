@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
 import { parseBytes } from '../config.ts';
+import { DELIMITER } from '../runs/parameters.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
 import { LocalEngine } from './local-engine.ts';
@@ -57,7 +58,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
     template,
     tables: readLocalTables(values.get('tables') ?? null),
     secretsDirectory: values.get('secrets') ?? null,
-    overrides: { delimiter: values.get('delimiter') ?? null, headerRow: count(values, 'header-row') },
+    overrides: { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') },
   });
   const interrupted = (): void => void engine.close().then(() => process.exit(INTERRUPTED_STATUS));
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
@@ -127,6 +128,15 @@ function count(values: ReadonlyMap<string, string>, flag: string): number | null
   if (!/^\d{1,10}$/.test(text)) throw new UsageError(`--${flag} takes a whole number.`);
   if (flag === 'workers' && Number(text) === 0) throw new UsageError('--workers takes a number of at least 1.');
   return Number(text);
+}
+
+/** As in a request; a tab too, which a shell can write. */
+function delimiter(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (text !== '\t' && !DELIMITER.test(text)) {
+    throw new UsageError('--delimiter takes one printable character other than a double quote, or a tab.');
+  }
+  return text;
 }
 
 function memoryBudget(text: string | undefined): number {

@@ -1,7 +1,7 @@
 // What create_run's parameters may say (decisions: delimiter, header_row). It knows no form and no file.
 
 /** One printable character that is not a quote. */
-const DELIMITER = /^(?:[^\p{C}\p{Z}"\uFFFD]| )$/u;
+export const DELIMITER = /^(?:[^\p{C}\p{Z}"\uFFFD]| )$/u;
 
 const HEADER_ROW = /^[0-9]{1,10}$/;
 

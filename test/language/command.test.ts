@@ -88,6 +88,9 @@ t.test('outputs and failures', async (t) => {
   t.match(wrong.stderr, /wrong\.yaml:4:\d+ \/operations\/1\/drop\/colums UNKNOWN_PARAMETER: .*"columns"/);
   t.equal((await cli('run', at('statement.yaml'))).status, 2);
   t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--nonsense')).status, 2);
+  for (const delimiter of ['', 'ab', '"', '\u0001']) {
+    t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--delimiter', delimiter)).status, 2, delimiter);
+  }
 });
 
 t.test('secrets', async (t) => {
