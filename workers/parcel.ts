@@ -2,7 +2,7 @@
 // clone of as many objects and the transfer of as many buffers cost a small Run more than anything else about it.
 
 /** A longer byte string travels as a buffer of its own, given away; a shorter one is copied. */
-const COPIED_BYTES_MAX = 16 * 1024;
+export const COPIED_BYTES_MAX = 16 * 1024;
 
 /** What is posted. */
 export interface Parcel {
@@ -28,7 +28,7 @@ export class ParcelBytes {
   #copiedBytes = 0;
   #given: ArrayBuffer[] = [];
 
-  /** @param bytes all of their buffer, which is given away when they are many */
+  /** @param bytes where they are more than COPIED_BYTES_MAX, all of their buffer, which is given away */
   add(bytes: Uint8Array): PackedPlace {
     const { length } = bytes;
     if (length > COPIED_BYTES_MAX) {

@@ -91,7 +91,7 @@ function nextEnding(node: NodeState, { live, engine, onDeserted }: Conducted): P
   });
 }
 
-async function judge(node: NodeState, run: Conducted, ending: Ending): Promise<RunOver> {
+function judge(node: NodeState, run: Conducted, ending: Ending): RunOver | Promise<RunOver> {
   if (ending.kind === 'deserted') {
     run.live.drop();
     return { kind: 'void', refusal: busy('The client of this Run has left.') };

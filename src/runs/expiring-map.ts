@@ -46,10 +46,11 @@ export class ExpiringMap<Value> {
   /** Inserts or replaces. `expiresAt`: on the clock that get and sweep are given; Infinity = until it is updated. */
   set(key: string, value: Value, expiresAt: number): void {
     const bytes = this.#options.bytesOf?.(key, value) ?? 0;
-    const entry = this.#shard(key).get(key);
+    const shard = this.#shard(key);
+    const entry = shard.get(key);
     if (entry === undefined) {
       const made: Entry<Value> = { key, value, bytes, expiresAt, place: this.#heap.length };
-      this.#shard(key).set(key, made);
+      shard.set(key, made);
       this.#heap.push(made);
       this.#rise(made);
       this.#weigh(bytes);

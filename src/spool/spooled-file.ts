@@ -4,6 +4,7 @@
 import { close, openSync, writev, writevSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { COPIED_BYTES_MAX } from '../../workers/parcel.ts';
 import { BLOCK_BYTES, type WriteBlocks } from './write-blocks.ts';
 
 /** Up to this a file stays in memory and travels to its worker as one buffer. */
@@ -101,8 +102,16 @@ export class SpooledFile {
     else if (this.#descriptor !== null) this.#writeOn(this.#descriptor);
   }
 
-  /** A short file's bytes in a buffer of their own, given away: only once, and only while it is in memory. */
+  /**
+   * A short file's bytes, given away: only once, and only while it is in memory. In a buffer of their own, unless they
+   * are so few that they are copied on their way.
+   */
   takeBytes(): Uint8Array<ArrayBuffer> {
+    const [first] = this.#pieces;
+    if (first?.length === this.sizeBytes && this.sizeBytes <= COPIED_BYTES_MAX) {
+      this.#pieces = [];
+      return first as Uint8Array<ArrayBuffer>;
+    }
     const bytes = new Uint8Array(this.sizeBytes);
     let at = 0;
     for (const piece of this.#pieces.splice(0)) {
