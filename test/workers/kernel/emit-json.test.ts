@@ -119,7 +119,16 @@ function treeText(tree: Tree, omit: boolean): string | null {
   return members.length === 0 && omit ? null : `{${members.join(',')}}`;
 }
 
-const NAMES = ['a.b', 'plain', 'a.c.d', 'quoted "name"\n', 'e.f', 'a.c.e', 'é', 'e.g.h'];
+const NAMES = [
+  'a.b',
+  'a name longer than two steps of a copy',
+  'a.c.d',
+  'quoted "name"\n',
+  'e.f',
+  'a.c.e',
+  'é',
+  'e.g.h',
+];
 
 t.test('all kinds of columns give what JSON.stringify gives', async () => {
   const table = fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: NAMES.length }).chain((columns) =>

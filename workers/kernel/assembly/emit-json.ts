@@ -36,7 +36,7 @@ import {
   TAIL_LENGTH,
 } from './emit-layout';
 import { TYPED_BYTES_MAX, putDate, putDatetime, putDecimal, putInteger } from './emit-typed';
-import { ESCAPE_BYTES_MAX, putEscaped, putJson, putText } from './json-text';
+import { ESCAPE_BYTES_MAX, putCommon, putEscaped, putJson, putText } from './json-text';
 
 /** Room that a value takes beside its own bytes and its prefix: a comma, the closing quote, `null`. */
 const VALUE_EXTRA_BYTES: usize = 16;
@@ -88,6 +88,8 @@ export function emitJson(program: usize, selection: usize, from: u32, to: u32, o
 }
 
 /** A text that is neither missing nor without room, as most are. 0 = it is: the general way. */
+// @ts-ignore: decorator
+@inline
 function common(
   step: usize,
   row: usize,
@@ -119,7 +121,10 @@ function common(
   }
   const prefixLength = <usize>load<u32>(step, PREFIX_LENGTH);
   if (out + prefixLength + (end - start) * ESCAPE_BYTES_MAX + VALUE_EXTRA_BYTES > limit) return 0;
-  const next = putEscaped(putText(out, <usize>load<u32>(step, PREFIX_AT), prefixLength), start, end, doubled);
+  const prefixAt = <usize>load<u32>(step, PREFIX_AT);
+  v128.store(out, v128.load(prefixAt));
+  if (prefixLength > 16) putText(out + 16, prefixAt + 16, prefixLength - 16);
+  const next = putCommon(out + prefixLength, start, end, doubled);
   store<u8>(next, <u8>QUOTE);
   return next + 1;
 }
