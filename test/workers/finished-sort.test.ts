@@ -1,6 +1,10 @@
 // Sorting as the last operation holds rows as the bytes of the output. The answer, the report and what is refused are those
 // of sorting before another operation, which holds them as cells.
 import { test } from 'tap';
+import { unlimitedShare } from '../../workers/budget.ts';
+import { Heap } from '../../workers/heap.ts';
+import { compileKernels, instantiateKernel } from '../../workers/kernel/kernel.ts';
+import { GrowingBlocks } from '../../workers/operations/rows/growing-blocks.ts';
 import { applyTemplate, type Limits } from './apply-template.ts';
 
 type Noise = (below: number) => number;
@@ -144,3 +148,25 @@ test('no rows, one row, all rows equal, a key without end', async (t) => {
   const made = await answer(template, operations, `a,b\n${rows.join('\n')}\n`, 4096, {});
   t.ok(made.text === `a,b\n${expected.join('\n')}\n`);
 });
+
+test('large records take one large block once the budget refuses', async (t) => {
+  const { memory, exports } = instantiateKernel(compileKernels());
+  const share = unlimitedShare();
+  const limitBytes = 40_000_000;
+  const take = (bytes: number): boolean => share.takenBytes + bytes <= limitBytes && share.take(bytes);
+  const heap = new Heap(memory, exports.heapStart(), { ...share, take }, 0);
+  const blocks = new GrowingBlocks(heap);
+  const recordBytes = 30_000_000;
+  for (let filled = 0; filled < limitBytes; filled += 100_000) place(blocks, 100_000);
+  for (let record = 0; record < 100; record++) {
+    place(blocks, 100_000);
+    place(blocks, recordBytes);
+  }
+  t.ok(share.takenBytes < limitBytes + recordBytes * 4, `${share.takenBytes} bytes`);
+});
+
+/** As the sorter does: where there is no room, all blocks are emptied. */
+function place(blocks: GrowingBlocks, bytes: number): void {
+  while (blocks.next + bytes > blocks.limit) if (!blocks.advance()) blocks.restart();
+  blocks.next += bytes;
+}

@@ -1,5 +1,6 @@
 // Merges sorted runs of finished rows (kernel/assembly/finished-rows.ts), from memory and from files, into one order; of
 // equal rows those of the earlier run come first.
+import type { Arena } from '../arena.ts';
 import type { Heap } from '../heap.ts';
 import { ENTRY_BYTES } from '../kernel/finished-kernels.ts';
 import type { Kernel } from '../kernel/kernel.ts';
@@ -44,6 +45,7 @@ export function memoryRun(entries: Entries): EntryRun {
 }
 
 export class EntryMerge {
+  readonly #arena: Arena;
   readonly #heap: Heap;
   readonly #kernel: Kernel;
   #runsMax = 0;
@@ -53,10 +55,11 @@ export class EntryMerge {
   #packed = 0;
   readonly #reached: number;
 
-  constructor(heap: Heap, kernel: Kernel) {
-    this.#heap = heap;
+  constructor(arena: Arena, kernel: Kernel) {
+    this.#arena = arena;
+    this.#heap = arena.heap;
     this.#kernel = kernel;
-    this.#reached = heap.allocate(8);
+    this.#reached = arena.heap.allocate(8);
   }
 
   /** Calls `handOn` with entries that are valid until it returns; yields after each. */
@@ -96,10 +99,12 @@ export class EntryMerge {
       file.append(this.#heap.u8.subarray(this.#packed, end));
       from = this.#heap.u32[this.#reached >>> 2]!;
       if (from === count || end > this.#packed) continue;
+      const mark = this.#arena.next;
       const bytes = packedBytes(entries + from * ENTRY_BYTES) >>> 0;
-      const room = this.#heap.allocate(bytes);
+      const room = this.#arena.take(bytes);
       packFinished(entries, from, from + 1, room, room + bytes, this.#reached);
       file.append(this.#heap.u8.subarray(room, room + bytes));
+      this.#arena.release(mark);
       from++;
     }
   }

@@ -49,7 +49,7 @@ export class FinishedSorter {
     this.#ahead = ahead;
     this.#terms = terms;
     this.#keys = new SortKeys(context, terms);
-    this.#merge = new EntryMerge(heap, context.kernel);
+    this.#merge = new EntryMerge(context.arena, context.kernel);
     this.#blocks = new GrowingBlocks(heap);
     this.#reached = heap.allocate(8);
     this.#counts = heap.allocate(SORT_COUNTS_BYTES);
@@ -159,8 +159,9 @@ export class FinishedSorter {
   }
 
   #emitter(entries: number): RowEmitter {
-    const heap = this.#heap;
-    const { exports } = this.#context.kernel;
+    const { arena, kernel } = this.#context;
+    const { heap } = arena;
+    const { exports } = kernel;
     const gather = (from: number, to: number, out: number, limit: number) => {
       const next = exports.gatherFinished(this.#program, entries, from, to, out, limit, this.#reached) >>> 0;
       return { rows: heap.u32[this.#reached >>> 2]! - from, next };
@@ -168,10 +169,12 @@ export class FinishedSorter {
     return {
       emit: gather,
       *pieces(position) {
+        const mark = arena.next;
         const bytes = exports.packedBytes(entries + position * ENTRY_BYTES) >>> 0;
-        const out = heap.allocate(bytes);
+        const out = arena.take(bytes);
         const { next } = gather(position, position + 1, out, out + bytes);
         yield heap.u8.subarray(out, next);
+        arena.release(mark);
       },
     };
   }

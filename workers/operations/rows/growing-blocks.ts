@@ -40,10 +40,12 @@ export class GrowingBlocks {
   advance(): boolean {
     const { at, limit } = this.#blocks[this.#at]!;
     if (this.next === at) {
-      // A record that is larger than an empty block: one that could be refused for ever is taken.
+      // The record is larger than an empty block. When nothing else is held, emptying the blocks would not help it.
       const bytes = (limit - at) * 2;
-      const larger = this.#heap.allocate(bytes);
+      const larger = this.#at === 0 ? this.#heap.allocate(bytes) : this.#heap.tryAllocate(bytes);
+      if (larger === 0) return false;
       this.#blocks[this.#at] = { at: larger, limit: larger + bytes };
+      this.#heldBytes += bytes;
     } else {
       if (this.#at + 1 === this.#blocks.length && !this.#another(0)) return false;
       this.#at++;
