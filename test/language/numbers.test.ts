@@ -199,3 +199,17 @@ output: {formula_guard: "off"}`,
     output: 'a,b,s,d,p,q\n0.1,0.2,0.3,-0.1,0.02,0.50\n1.10,3,4.10,-1.90,3.30,0.37\n',
   },
 ]);
+
+golden('numbers beyond what a double holds', [
+  {
+    name: 'are errors, not infinite',
+    template: `
+operations:
+  - {parse_number: {columns: a, type: number, exponent: true, on_error: flag}}
+  - {cast: {columns: {b: number}, on_error: flag}}
+`,
+    input: `a,b\n1e308,-1e308\n1e400,1e-400\n1e-400,-1e400\n${'9'.repeat(400)},${'9'.repeat(308)}\n`,
+    output: 'a,b,_issues\n1e+308,-1e+308,\n,0,a:OUT_OF_RANGE\n0,,b:OUT_OF_RANGE\n,1e+308,a:OUT_OF_RANGE\n',
+    errors: ['parse_number: OUT_OF_RANGE 2 2 4', 'cast: OUT_OF_RANGE 1 3'],
+  },
+]);

@@ -39,6 +39,25 @@ export const PATTERN_LENGTH_MAX = 4096;
  */
 export const PATTERN_PROGRAM_MAX = 2_000;
 
+/**
+ * Characters times instructions of one search at most: re2js walks a program for 40 to 70 ns each, so this is a second. What
+ * is longer is a row error, TOO_LONG: nothing may hold a thread for minutes.
+ */
+export const PATTERN_WALK_MAX = 12_800_000;
+
+/** The same where a search only says whether there is a match: mostly 15 ns a character, at worst as much as the other. */
+export const PATTERN_TEST_MAX = 10 * PATTERN_WALK_MAX;
+
+/** Whether a text is short enough to be walked by a pattern for what it matches. */
+export function mayWalk({ program }: RegularExpression, text: string): boolean {
+  return text.length * program <= PATTERN_WALK_MAX;
+}
+
+/** Whether a text is short enough to be asked for a match. */
+export function mayTest({ program }: RegularExpression, text: string): boolean {
+  return text.length * program <= PATTERN_TEST_MAX;
+}
+
 /** Compiles a pattern, or says in a sentence what to write instead. `lane` forces an engine, for tests. */
 export function compileRegularExpression(source: string, lane?: 're2'): RegularExpression | { problem: string } {
   if (source.length > PATTERN_LENGTH_MAX) return { problem: `A pattern has at most ${PATTERN_LENGTH_MAX} characters.` };

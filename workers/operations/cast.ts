@@ -7,7 +7,7 @@ import { CalendarDate, parseDateText } from '../values/calendar.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
 import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
-import { numberEdit } from './cells/number-cells.ts';
+import { finiteNumber, numberEdit } from './cells/number-cells.ts';
 import { textOfValue } from './cells/text-of-value.ts';
 import { CellFault, convertEdit } from './cells/value-cells.ts';
 import { columnType } from './column-set.ts';
@@ -126,9 +126,9 @@ function toInteger(value: unknown): unknown {
 
 function toNumber(value: unknown): unknown {
   if (typeof value === 'string' && /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$/.test(value))
-    return Number(value);
+    return finiteNumber(Number(value));
   const exact = typeof value === 'string' ? null : toDecimal(value);
-  return exact === null ? new CellFault('NOT_A_NUMBER') : decimalToNumber(exact);
+  return exact === null ? new CellFault('NOT_A_NUMBER') : finiteNumber(decimalToNumber(exact));
 }
 
 function booleanReader({ true_values = ['true'], false_values = ['false'] }: Words): (value: unknown) => unknown {

@@ -1,6 +1,6 @@
 // The operation `extract`: parts of a text that a pattern finds become columns.
 import { Type } from 'typebox';
-import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
+import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Column } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
@@ -101,6 +101,7 @@ export const extract = defineOperation({
       // One error for a row, however many columns it has none for.
       const miss = missIsError && index === 0 ? new CellFault('NO_MATCH') : null;
       const find = (text: string): unknown => {
+        if (!mayWalk(pattern, text)) return new CellFault('TOO_LONG');
         const match = pattern.first(text);
         return match === null ? miss : match.groups[group] || null;
       };

@@ -4,7 +4,7 @@ import { decimalToNumber, roundDecimal } from '../values/decimal.ts';
 import { type NumberFormat, parseNumberText } from '../values/number-text.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { type NumberReading, numberEdit } from './cells/number-cells.ts';
+import { finiteNumber, type NumberReading, numberEdit } from './cells/number-cells.ts';
 import { CellFault } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
@@ -118,7 +118,7 @@ function numberReader({ format, type, scale, rounding }: NumberReading): (value:
     if (parsed === null) return new CellFault('NOT_A_NUMBER');
     const rounded = scale === null ? parsed : roundDecimal(parsed, scale, rounding);
     if (rounded === null) return new CellFault('PRECISION_LOSS');
-    if (type === 'number') return decimalToNumber(rounded);
+    if (type === 'number') return finiteNumber(decimalToNumber(rounded));
     return type === 'integer' ? rounded.digits : rounded;
   };
 }

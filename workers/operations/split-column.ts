@@ -1,6 +1,6 @@
 // The operation `split_column`: one text becomes several.
 import { type Static, Type } from 'typebox';
-import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
+import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
 import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
@@ -141,7 +141,8 @@ export const splitColumn = defineOperation({
 interface SplitPlan {
   readonly source: Column;
   readonly made: readonly Column[];
-  readonly spans: (text: string) => Span[];
+  /** Null for a text that is too long for the pattern. */
+  readonly spans: (text: string) => Span[] | null;
   readonly given: Parameters;
 }
 
@@ -162,10 +163,12 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
 }
 
 /** The part for column `index`. A wrong number of parts is one error of the row, told with its first part. */
-function part(text: string | null, index: number, spans: (text: string) => Span[], given: Parameters): unknown {
+function part(text: string | null, index: number, spans: SplitPlan['spans'], given: Parameters): unknown {
   if (text === null) return null;
   const { into, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last', trim = true } = given;
-  const found = limited(spans(text), given);
+  const all = spans(text);
+  if (all === null) return index === 0 ? new CellFault('TOO_LONG') : null;
+  const found = limited(all, given);
   const wanted = into.length;
   const isWrong = (found.length < wanted && tooFew === 'fail') || (found.length > wanted && tooMany === 'fail');
   if (isWrong) return index === 0 ? new CellFault('SPLIT_COUNT') : null;
@@ -194,11 +197,11 @@ function cut(spans: Span[], most: number, { from_end: fromEnd = false }: Paramet
   return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
 }
 
-function spansOf({ by }: Parameters, scope: Scope): ((text: string) => Span[]) | null {
+function spansOf({ by }: Parameters, scope: Scope): ((text: string) => Span[] | null) | null {
   if ('separator' in by) return (text) => separated(text, by.separator);
   if ('widths' in by) return (text) => byWidths(text, by.widths);
   const pattern = compileRegularExpression(by.pattern);
-  if (!('problem' in pattern)) return (text) => byPattern(text, pattern);
+  if (!('problem' in pattern)) return (text) => (mayWalk(pattern, text) ? byPattern(text, pattern) : null);
   scope.problem('/by/pattern', 'BAD_PATTERN', pattern.problem);
   return null;
 }

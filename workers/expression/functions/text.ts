@@ -1,8 +1,8 @@
 // Owns CEL's own functions on strings and its strings extension (format is format.ts).
 
-import { BAD_ARGUMENT, INDEX_OUT_OF_RANGE } from '../evaluation-error.ts';
+import { BAD_ARGUMENT, INDEX_OUT_OF_RANGE, TOO_MANY_STEPS } from '../evaluation-error.ts';
 import { STEP_LENGTH, STEP_PATTERN_LENGTH, STEP_PATTERN_WORK } from '../limits.ts';
-import { compileRegularExpression, type RegularExpression } from '../regular-expression.ts';
+import { compileRegularExpression, mayTest, type RegularExpression } from '../regular-expression.ts';
 import { checkLength, countPoints, limited, unitPosition } from '../text-point.ts';
 import { BOOL, BYTES, INT, listOf, mapOf, STRING, variable } from '../type.ts';
 import type { Integer, ListValue, MapValue } from '../value.ts';
@@ -52,6 +52,7 @@ export function chargeWalk({ charge }: Context, { program }: RegularExpression, 
 
 /** Whether a pattern is found; re2js has a DFA for that. */
 function found({ charge }: Context, pattern: RegularExpression, text: string): boolean {
+  if (!mayTest(pattern, text)) throw TOO_MANY_STEPS;
   if (pattern.lane === 're2') charge(Math.floor(text.length / STEP_PATTERN_LENGTH));
   return pattern.test(text);
 }

@@ -5,7 +5,7 @@ import type { NumberFormat } from '../../values/number-text.ts';
 import type { OperatorContext } from '../operation.ts';
 import type { CellEdit, CellTarget } from './cell-operator.ts';
 import { type ReadCells, readEdit } from './read-cells.ts';
-import { convertEdit } from './value-cells.ts';
+import { CellFault, convertEdit } from './value-cells.ts';
 
 /** How numbers are written, and what becomes of them. */
 export interface NumberReading {
@@ -47,6 +47,11 @@ export function numberEdit(
 }
 
 /** Null when the plain spelling means something else here. */
+/** A double, or OUT_OF_RANGE where the digits mean more than a double holds: they are not infinite. */
+export function finiteNumber(value: number): number | CellFault {
+  return Number.isFinite(value) ? value : new CellFault('OUT_OF_RANGE');
+}
+
 function formatWords({ format, type, scale, rounding, minusZero }: NumberReading): number[] | null {
   const { decimal = '.', grouping = '', negative = ['-x'], strip = [] } = format;
   const groups = /^\s$/.test(grouping) ? '' : grouping;

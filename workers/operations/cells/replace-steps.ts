@@ -1,5 +1,5 @@
 // Steps that find and replace: literally, whole cells, or by a regular expression.
-import type { RegularExpression } from '../../expression/regular-expression.ts';
+import { mayWalk, type RegularExpression } from '../../expression/regular-expression.ts';
 import type { Heap } from '../../heap.ts';
 import { CELL_BYTES_MAX } from './cell-limit.ts';
 import { placePattern } from './pattern-program.ts';
@@ -61,6 +61,7 @@ export function wholeCellStep(heap: Heap, pairs: readonly (readonly [string, str
 export function patternStep(heap: Heap, pattern: RegularExpression, put: string, count: number | null): TextStep {
   const parts = replacementParts(put, pattern);
   const edit = (text: string): string => {
+    if (!mayWalk(pattern, text)) return TOO_LONG;
     if (!pattern.test(text)) return text;
     const made = (groups: readonly (string | null)[]): string =>
       parts.map((part) => (typeof part === 'string' ? part : (groups[part] ?? ''))).join('');
@@ -88,6 +89,9 @@ export function unknownGroups(put: string, pattern: RegularExpression): string[]
     return group === undefined || group > pattern.groupCount ? [name] : [];
   });
 }
+
+/** What cannot be searched becomes a text that no cell may hold: the frame makes the error TOO_LONG of it. */
+const TOO_LONG = ' '.repeat(CELL_BYTES_MAX + 1);
 
 interface Match {
   readonly start: number;

@@ -1,5 +1,5 @@
 // Checks of values against lists, types, patterns and conditions.
-import { compileRegularExpression } from '../../expression/regular-expression.ts';
+import { compileRegularExpression, mayTest } from '../../expression/regular-expression.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { ColumnType } from '../../schema.ts';
 import { parseDateText } from '../../values/calendar.ts';
@@ -107,6 +107,9 @@ const TYPE_CODES: Readonly<Record<ColumnType, (text: string) => RowErrorCode | n
 function planPattern({ pattern = '' }: Rule, _column: unknown, around: RuleScope): PlannedCheck | null {
   const compiled = compileRegularExpression(pattern);
   if ('problem' in compiled) return around.problem('pattern', compiled.problem);
-  const judge: Judge = (value) => (compiled.test(value as string) ? null : 'PATTERN_MISMATCH');
+  const judge: Judge = (value) => {
+    if (!mayTest(compiled, value as string)) return 'TOO_LONG';
+    return compiled.test(value as string) ? null : 'PATTERN_MISMATCH';
+  };
   return { judge: () => judge, passes: compiled.greedy };
 }
