@@ -94,9 +94,14 @@ class Filter implements Operator {
     const list = arena.take(batch.live * 4);
     arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
     const count = this.#choose(batch, list, batch.live, failed.add);
-    const live = this.#mode === 'keep' && failed.size === 0 ? count : this.#merge(batch, list, count, failed);
+    const live = this.#live(batch, list, count, failed);
     if (live > 0) next(live === batch.live ? batch : batch.withColumns(columns).withSelection(list, live));
     arena.release(mark);
+  }
+
+  #live(batch: Batch, list: number, count: number, failed: FailedRows): number {
+    if (failed.size === 0 && this.#mode === 'keep') return count;
+    return failed.size === 0 && count === 0 ? batch.live : this.#merge(batch, list, count, failed);
   }
 
   /** Makes the list of true rows that of the rows that stay. */

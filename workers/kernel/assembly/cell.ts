@@ -75,3 +75,13 @@ export function sameBytes(a: usize, b: usize, n: usize): bool {
   if (left == 0) return true;
   return ((load<u64>(a + i) ^ load<u64>(b + i)) & (((<u64>1) << (left << 3)) - 1)) == 0;
 }
+
+/** Which of 16 characters are in a set of 128 bits; bytes above 127 are in none. */
+// @ts-ignore: decorator
+@inline
+export function members(set: v128, bytes: v128): u32 {
+  const bits = v128(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
+  const row = i8x16.swizzle(set, i8x16.shr_u(bytes, 3));
+  const bit = i8x16.swizzle(bits, v128.and(bytes, i8x16.splat(7)));
+  return <u32>i8x16.bitmask(i8x16.eq(v128.and(row, bit), bit));
+}

@@ -1,5 +1,5 @@
 // Cells by their characters: keep some, pad, cut, put text around, hand back those that need more than bytes.
-import { copy, viewOf } from './cell';
+import { copy, members, viewOf } from './cell';
 
 /**
  * Keeps the bytes whose entry in `table` (256 bytes) is 1 and drops those with 0. A cell with a byte whose entry is 2 is
@@ -14,6 +14,7 @@ export function keepBytes(
   limit: usize,
   todo: usize,
 ): usize {
+  const kept128 = keptSet(table);
   let kept: u32 = 0,
     back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -23,9 +24,22 @@ export function keepBytes(
       length = <usize>load<u32>(view, 4),
       e = s + length;
     if (next + length > limit) return 0;
-    let o = next,
-      seen: u32 = 0;
-    for (let p = s; p < e; p++) {
+    let o = next, p = s, seen: u32 = 0;
+    // Runs of kept ASCII; from the first other byte on one by one.
+    while (p < e) {
+      const v = v128.load(p);
+      const left = <u32>(e - p), live: u32 = left < 16 ? (1 << left) - 1 : 0xffff;
+      if (<u32>i8x16.bitmask(v) & live) break;
+      const others = (members(kept128, v) ^ 0xffff) & live;
+      v128.store(o, v);
+      const run: usize = others == 0 ? (left < 16 ? <usize>left : 16) : <usize>ctz(others);
+      o += run;
+      p += run;
+      if (others == 0) continue;
+      seen |= <u32>load<u8>(table + <usize>load<u8>(p));
+      p++;
+    }
+    for (; p < e; p++) {
       const c = load<u8>(p);
       const what = <u32>load<u8>(table + <usize>c);
       seen |= what;
@@ -45,6 +59,18 @@ export function keepBytes(
   }
   store<u32>(todo, back);
   return next;
+}
+
+const SET: usize = memory.data(16);
+
+/** A bit for each ASCII character whose entry in a table of bytes is 1. */
+function keptSet(table: usize): v128 {
+  for (let at: usize = 0; at < 16; at++) {
+    let bits: u32 = 0;
+    for (let bit: usize = 0; bit < 8; bit++) bits |= <u32>(load<u8>(table + (at << 3) + bit) == 1) << <u32>bit;
+    store<u8>(SET + at, <u8>bits);
+  }
+  return v128.load(SET);
 }
 
 /** Hands back the rows whose cell holds a byte with entry 2 in `table`; touches nothing. */

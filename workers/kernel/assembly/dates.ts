@@ -134,8 +134,8 @@ function readFixed(pattern: usize, s: usize): bool {
 @inline
 function setRead(year: u32, month: u32, day: u32, hour: u32, minute: u32, second: u32, fraction: u32): bool {
   if (hour > 23 || minute > 59 || second > 59) return false;
-  if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return false;
-  days = dayNumber(<i32>year, <i32>month, <i32>day);
+  if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || (day > 28 && day > daysInMonth(year, month))) return false;
+  days = dayNumber(year, month, day);
   micros = (<i64>hour * 3600 + <i64>minute * 60 + <i64>second) * SECOND_MICROS + <i64>fraction;
   return true;
 }
@@ -147,14 +147,14 @@ function daysInMonth(year: u32, month: u32): u32 {
   return month == 2 && leap ? 29 : <u32>load<u8>(MONTH_DAYS + <usize>month - 1);
 }
 
-/** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms; years from 1 on need no eras below zero. */
+/** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms; years from 1 on need no eras. */
 // @ts-ignore: decorator
 @inline
-function dayNumber(year: i32, month: i32, day: i32): i64 {
+function dayNumber(year: u32, month: u32, day: u32): i64 {
   const shifted = month <= 2 ? year - 1 : year;
-  const era = shifted / 400, yearOfEra = shifted - era * 400;
+  const century = shifted / 100;
   const dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-  return <i64>(era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719468);
+  return <i64>(shifted * 365 + shifted / 4 - century + century / 4 + dayOfYear) - 719468;
 }
 
 /**

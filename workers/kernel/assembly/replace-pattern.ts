@@ -4,7 +4,7 @@
 // is u32: 0 items, 4 whether it starts at the start, 8 whether it ends at the end, 12 pieces, 16 replacements at most, 20 address
 // of the pieces, 24 whether all sets are of ASCII; from 32 on its items of 32 bytes: 16 bytes with a bit for each ASCII character,
 // u32 least, u32 most. A piece is 3 u32: 0 and address and length of a text, or 1 and the items [from, to) whose text it is.
-import { copy, hasHighByte, viewOf } from './cell';
+import { copy, hasHighByte, members, viewOf } from './cell';
 
 const ITEMS: usize = 32;
 const ITEM_BYTES: usize = 32;
@@ -144,16 +144,6 @@ function matchAt(program: usize, p: usize, e: usize): usize {
 @inline
 function holds(item: usize, c: u32): bool {
   return ((load<u8>(item + <usize>(c >> 3)) >> <u8>(c & 7)) & 1) != 0;
-}
-
-/** Which of 16 characters are in a set of 128 bits; bytes above 127 are in none. */
-// @ts-ignore: decorator
-@inline
-function members(set: v128, bytes: v128): u32 {
-  const bits = v128(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
-  const row = i8x16.swizzle(set, i8x16.shr_u(bytes, 3));
-  const bit = i8x16.swizzle(bits, v128.and(bytes, i8x16.splat(7)));
-  return <u32>i8x16.bitmask(i8x16.eq(v128.and(row, bit), bit));
 }
 
 /** Where from p on a match may begin: the first character that is in the set of an item that must not be empty; e if none is. */

@@ -104,8 +104,9 @@ export function keepBlank(views: usize, rows: usize, count: u32): u32 {
 export function keepEmpty(views: usize, rows: usize, count: u32): u32 {
   let kept = rows;
   for (let i: u32 = 0; i < count; i++) {
-    store<u32>(kept, load<u32>(rows + ((<usize>i) << 2)));
-    const view = load<u64>(viewOf(views, kept, 0));
+    const row = load<u32>(rows + ((<usize>i) << 2));
+    const view = load<u64>(views + ((<usize>row) << 3));
+    store<u32>(kept, row);
     kept += (<usize>(<u32>view == 0 || view >> 32 == 0)) << 2;
   }
   return <u32>((kept - rows) >> 2);
