@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { dedupe } from '../../workers/operations/dedupe.ts';
+import { top } from '../../workers/operations/top.ts';
 import type { Cell, Rows } from './operations/batch-builder.ts';
 import { type RunOptions, runOperation } from './operations/harness.ts';
 
@@ -171,3 +172,21 @@ test('typed keys are equal where their values are', async (t) => {
 function sameCells(a: readonly Cell[], b: readonly Cell[]): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
+
+test('keys of several columns differ wherever a column does, at lengths that are written in one byte and in five', async (t) => {
+  const lengths = [0, 1, 252, 253, 254, 255, 256, 70_000];
+  const texts = [null, ...lengths.flatMap((length) => ['x'.repeat(length), `${'x'.repeat(Math.max(0, length - 1))}y`])];
+  const pairs = texts.flatMap((a) => [...texts.slice(0, 8), a].map((b) => [a, b]));
+  const rows = [...pairs, ...[...pairs].reverse()];
+  const made = runOperation(dedupe, { op: 'dedupe' }, { columns: ['a', 'b'], rows });
+  const lengthsOf = (list: Rows): string[] =>
+    list.map((row) => row.map((cell) => `${cell?.length}${cell?.at(-1)}`).join());
+  t.same(lengthsOf(made.rows), [...new Set(lengthsOf(pairs))]);
+});
+
+test('groups of long keys are kept apart', async (t) => {
+  const groups = [null, 'DE', 'x'.repeat(253), 'x'.repeat(254), `${'x'.repeat(299)}y`, 'x'.repeat(300)];
+  const rows = [...groups, ...groups].map((group, index) => [group, String(index)]);
+  const operation = { op: 'top', by: 'n', n: 1, group_by: ['g'] };
+  t.same(runOperation(top, operation, { columns: ['g', 'n'], rows }).rows.length, groups.length);
+});

@@ -4,6 +4,9 @@ import { copy, viewOf } from './cell';
 const P1: u64 = 0x9e3779b185ebca87;
 const P2: u64 = 0xc2b2ae3d27d4eb4f;
 
+/** In place of a length: it follows in four bytes. */
+const LONG: usize = 255;
+
 /** A 64-bit hash per position of the row list, at `hashes`. Null and the empty text differ. */
 export function hashViews(views: usize, rows: usize, count: u32, seed: u32, hashes: usize): void {
   for (let i: u32 = 0; i < count; i++) {
@@ -37,7 +40,8 @@ function mixed(h: u64): u64 {
 }
 
 /**
- * One key per row from several columns, unambiguous: for each column u32 length + 1 (0 = null) and the bytes.
+ * One key per row from several columns, unambiguous: for each column its length + 1 (0 = null) in one byte, or above 253 as 255
+ * and u32, and the bytes. Keys are what a large table's memory goes to.
  * `columns`: u32 addresses of their views. The keys' views go to `keys`, by physical row.
  */
 export function composeKeys(columns: usize, columnCount: u32, rows: usize, count: u32, keys: usize, next: usize, limit: usize): usize {
@@ -47,9 +51,14 @@ export function composeKeys(columns: usize, columnCount: u32, rows: usize, count
     for (let c: u32 = 0; c < columnCount; c++) {
       const view = viewOf(<usize>load<u32>(columns + ((<usize>c) << 2)), rows, i);
       const s = <usize>load<u32>(view), length = <usize>load<u32>(view, 4);
-      if (o + 4 + length > limit) return 0;
-      store<u32>(o, s == 0 ? 0 : <u32>length + 1);
-      o = copy(o + 4, s, s + length);
+      if (o + 5 + length > limit) return 0;
+      if (length < LONG - 1) store<u8>(o++, s == 0 ? 0 : <u8>(length + 1));
+      else {
+        store<u8>(o, <u8>LONG);
+        store<u32>(o, <u32>length, 1);
+        o += 5;
+      }
+      o = copy(o, s, s + length);
     }
     store<u32>(key, <u32>next);
     store<u32>(key, <u32>(o - next), 4);

@@ -5,12 +5,16 @@ import type { OperatorContext } from '../operation.ts';
 import type { RowOrder } from './row-sorter.ts';
 import { SortKeys, type SortTerm } from './sort-keys.ts';
 
-/** Bytes of a key that are its group's: each column has its length + 1 (u32, 0 for null) before it. */
+/** In a composed key: the column's length follows in four bytes (kernel/assembly/hash.ts). */
+const LONG = 255;
+
+/** Bytes of a key that are its group's: each column has its length + 1 (0 for null) before it, or LONG and its length. */
 export function groupBytes(key: Uint8Array, columns: number): number {
   let at = 0;
   for (let column = 0; column < columns; column++) {
-    const length = key[at]! + key[at + 1]! * 0x100 + key[at + 2]! * 0x10000 + key[at + 3]! * 0x1000000;
-    at += 4 + Math.max(0, length - 1);
+    const first = key[at++]!;
+    if (first !== LONG) at += Math.max(0, first - 1);
+    else at += 4 + key[at]! + key[at + 1]! * 0x100 + key[at + 2]! * 0x10000 + key[at + 3]! * 0x1000000;
   }
   return at;
 }

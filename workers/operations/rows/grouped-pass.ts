@@ -8,7 +8,7 @@ import { byPlace, PLACE_BYTES, placeColumn, viewsOf } from './row-places.ts';
 import { RowSorter } from './row-sorter.ts';
 
 /** What the place adds to a key: its length (kernel/assembly/hash.ts) and itself. */
-const PLACE_IN_KEY_BYTES = 4 + PLACE_BYTES;
+const PLACE_IN_KEY_BYTES = 1 + PLACE_BYTES;
 
 export interface PassPlan {
   /** Types of the columns of the batches that are added. */
