@@ -2,11 +2,11 @@
 // times. Cells with bytes above 127 are handed back, unless all sets are of ASCII: then such bytes are just in none of them.
 // Plain twin: patternStep in operations/cells/replace-steps.ts over the engines of expression/regular-expression.ts. A program
 // is u32: 0 items, 4 whether it starts at the start, 8 whether it ends at the end, 12 pieces, 16 replacements at most, 20 address
-// of the pieces, 24 whether all sets are of ASCII; from 32 on its items of 32 bytes: 16 bytes with a bit for each ASCII character,
-// u32 least, u32 most. A piece is 3 u32: 0 and address and length of a text, or 1 and the items [from, to) whose text it is.
+// of the pieces, 24 whether all sets are of ASCII, 28 how many items at the start are one character each, 32 those characters and
+// 40 their mask (u64); from 48 on its items of 32 bytes: 16 bytes with a bit for each ASCII character, u32 least, u32 most. A piece is 3 u32: 0 and address and length of a text, or 1 and the items [from, to) whose text it is.
 import { copy, hasHighByte, members, viewOf } from './cell';
 
-const ITEMS: usize = 32;
+const ITEMS: usize = 48;
 const ITEM_BYTES: usize = 32;
 const PIECE_BYTES: usize = 12;
 
@@ -115,9 +115,14 @@ function replaceCell(program: usize, s: usize, e: usize, o: usize, limit: usize,
 // @ts-ignore: decorator
 @inline
 function matchAt(program: usize, p: usize, e: usize): usize {
-  const items = load<u32>(program);
-  let item = program + ITEMS;
-  for (let k: u32 = 0; k < items; k++, item += ITEM_BYTES) {
+  const items = load<u32>(program), literals = load<u32>(program, 28);
+  let k: u32 = 0;
+  if (literals != 0) {
+    if (e - p < <usize>literals || ((load<u64>(p) ^ load<u64>(program, 32)) & load<u64>(program, 40)) != 0) return 0;
+    for (; k < literals; k++) store<u32>(STARTS + ((<usize>k) << 2), <u32>(p++));
+  }
+  let item = program + ITEMS + <usize>k * ITEM_BYTES;
+  for (; k < items; k++, item += ITEM_BYTES) {
     store<u32>(STARTS + ((<usize>k) << 2), <u32>p);
     const least = <usize>load<u32>(item, 16), most = <usize>load<u32>(item, 20);
     const end = e - p > most ? p + most : e;

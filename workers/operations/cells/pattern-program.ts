@@ -7,7 +7,13 @@ import { placeText } from './placed-text.ts';
 /** The kernel notes the start of so many items. */
 const ITEMS_MAX = 64;
 
-const HEAD_BYTES = 32;
+const HEAD_BYTES = 48;
+const LITERALS_OFFSET = 32;
+const MASK_OFFSET = 40;
+
+/** Single characters at the start of a pattern that are compared at once. */
+const LITERALS_MAX = 8;
+
 const ITEM_BYTES = 32;
 const PIECE_BYTES = 12;
 const BOUNDS_OFFSET = 16;
@@ -31,14 +37,26 @@ export function placePattern(
   heap.u32.set(pieces.flat(), list >>> 2);
   const program = heap.allocate(HEAD_BYTES + items.length * ITEM_BYTES);
   const isAscii = items.every(({ set }) => (set.at(-1) ?? 0) < ASCII_POINTS);
+  const literals = leadingLiterals(items);
   const head = [items.length, fromStart ? 1 : 0, toEnd ? 1 : 0, pieces.length, times, list, isAscii ? 1 : 0];
-  heap.u32.set(head, program >>> 2);
+  heap.u32.set([...head, literals.length], program >>> 2);
+  heap.u8.fill(0, program + LITERALS_OFFSET, program + HEAD_BYTES);
+  heap.u8.set(literals, program + LITERALS_OFFSET);
+  heap.u8.fill(0xff, program + MASK_OFFSET, program + MASK_OFFSET + literals.length);
   for (const [index, { set, least, most }] of items.entries()) {
     const at = program + HEAD_BYTES + index * ITEM_BYTES;
     heap.u8.set(asciiBits(set), at);
     heap.u32.set([least, most ?? WITHOUT_END], (at + BOUNDS_OFFSET) >>> 2);
   }
   return program;
+}
+
+/** The characters of the items before the first that is not one ASCII character, once. */
+function leadingLiterals(items: GreedyPattern['items']): number[] {
+  const isLiteral = ({ set, least, most }: GreedyPattern['items'][number]): boolean =>
+    least === 1 && most === 1 && set.length === 2 && set[0] === set[1] && set[0]! < ASCII_POINTS;
+  const end = items.findIndex((item) => !isLiteral(item));
+  return items.slice(0, Math.min(LITERALS_MAX, end < 0 ? items.length : end)).map(({ set }) => set[0]!);
 }
 
 function asciiBits(set: CharacterSet): Uint8Array {
