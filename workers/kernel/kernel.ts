@@ -28,8 +28,10 @@ import type {
   ReplacePattern,
   ReplaceText,
   ReplaceWhole,
+  RoundDecimals,
   SettleViews,
   WriteDates,
+  WriteNumbers,
 } from './text-kernels.ts';
 
 /** The kernels' exports. Addresses are absolute; rows are counts; see each kernel's AssemblyScript file. */
@@ -56,6 +58,8 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FinishedK
   readDates: ReadDates;
   readNumbers: ReadNumbers;
   writeDates: WriteDates;
+  roundDecimals: RoundDecimals;
+  writeNumbers: WriteNumbers;
   // Keys, tables of keys, rows as records.
   hashViews(views: number, rows: number, count: number, seed: number, hashes: number): void;
   composeKeys: ComposeKeys;

@@ -133,6 +133,30 @@ export type WriteDates = (
   limit: number,
 ) => number;
 
+export type RoundDecimals = (
+  at: number,
+  meta: number,
+  rows: number,
+  count: number,
+  scale: number,
+  rounding: number,
+  made: number,
+  madeMeta: number,
+  changes: number,
+) => number;
+
+export type WriteNumbers = (
+  at: number,
+  meta: number,
+  rows: number,
+  count: number,
+  integers: number,
+  program: number,
+  views: number,
+  next: number,
+  limit: number,
+) => number;
+
 export type FindPattern = (
   views: number,
   rows: number,

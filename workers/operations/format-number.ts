@@ -1,8 +1,10 @@
 // The operation `format_number`: numbers become texts as people write them.
 import { type Static, Type } from 'typebox';
 import { Decimal, decimalFromNumber, decimalText, roundDecimal } from '../values/decimal.ts';
+import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { type NumberWriting, writeNumbersEdit } from './cells/decimal-cells.ts';
+import { CellFault } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -48,9 +50,19 @@ export const formatNumber = defineOperation({
     return { targets: cellTargets(scope, { columns: given.columns, into: given.into, takes, makes: 'text' }), given };
   },
   start({ targets, given }, context) {
-    return startValueOperator(context, targets, () => (value) => numberText(value, given));
+    const write = (value: unknown): unknown => numberText(value, given);
+    const edits = targets.map((target) => writeNumbersEdit(context, target, writingOf(given), write));
+    return startCellOperator(context, targets, edits);
   },
 });
+
+const AROUND_NEGATIVE = { '-x': ['-', ''], 'x-': ['', '-'], '(x)': ['(', ')'] } as const;
+
+function writingOf(given: Static<typeof parameters>): NumberWriting {
+  const { decimal = '.', grouping = '', scale = null, rounding = 'half_even', prefix = '', suffix = '' } = given;
+  const negative = AROUND_NEGATIVE[given.negative ?? '-x'];
+  return { scale, rounding, decimal, grouping, prefix, suffix, negative };
+}
 
 function numberText(value: unknown, given: Static<typeof parameters>): unknown {
   const {

@@ -1,8 +1,10 @@
 // The operation `round`: numbers with fewer digits.
 import { Type } from 'typebox';
 import { Decimal, decimalFromNumber, decimalToNumber, type Rounding, roundDecimal } from '../values/decimal.ts';
+import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellFault, startValueOperator } from './cells/value-cells.ts';
+import { roundEdit } from './cells/decimal-cells.ts';
+import { CellFault } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -51,13 +53,16 @@ export const round = defineOperation({
     return { targets, scale, mode };
   },
   start({ targets, scale, mode }, context) {
-    return startValueOperator(context, targets, ({ target }) => {
-      if (target.type === 'number') return (value) => roundNumber(value as number, scale, mode);
-      if (target.type === 'integer') return (value) => roundInteger(value as number | bigint, scale, mode);
-      return (value) => roundDecimal(value as Decimal, scale, mode) ?? new CellFault('PRECISION_LOSS');
-    });
+    const edits = targets.map((target) => roundEdit(context, target, scale, mode, rounderOf(target, scale, mode)));
+    return startCellOperator(context, targets, edits);
   },
 });
+
+function rounderOf({ target }: CellTarget, scale: number, mode: Rounding): (value: unknown) => unknown {
+  if (target.type === 'number') return (value) => roundNumber(value as number, scale, mode);
+  if (target.type === 'integer') return (value) => roundInteger(value as number | bigint, scale, mode);
+  return (value) => roundDecimal(value as Decimal, scale, mode) ?? new CellFault('PRECISION_LOSS');
+}
 
 function roundNumber(value: number, scale: number, mode: Rounding): unknown {
   const exact = decimalFromNumber(value);

@@ -9,6 +9,7 @@ export { capitalise, changeCase } from './case';
 export { handBack, keepBytes, padCells, putAround, truncateCells } from './characters';
 export { settleViews } from './compare';
 export { readDates, writeDates } from './dates';
+export { roundDecimals, writeNumbers } from './decimals';
 export { mergeFinished, sortFinished } from './finished-order';
 export { finishRows, gatherFinished, listFinished, packedBytes, packFinished } from './finished-rows';
 export { foldCount, foldDoubles, foldEnd, foldExtreme, foldSum, foldValues, unpackStates } from './fold';

@@ -127,7 +127,7 @@ function readShort(start: usize, end: usize, negative: bool, point: u32, form: u
 }
 
 /** Digits without the last `dropped`; -1 when the rounding refuses. */
-function rounded(digits: u64, dropped: u32, rounding: u32): i64 {
+export function rounded(digits: u64, dropped: u32, rounding: u32): i64 {
   const unit = load<u64>(TENS + ((<usize>dropped) << 3));
   const quotient = digits / unit, rest = digits % unit;
   if (rest == 0 || rounding == DOWN) return <i64>quotient;

@@ -19,7 +19,8 @@ export interface NumberReading {
 }
 
 const FORM = { decimal: FORMS.decimal, integer: FORMS.int, number: FORMS.double } as const;
-const ROUNDING = { error: 0, half_even: 1, half_up: 2, down: 3 } as const;
+/** The roundings as kernels take them. */
+export const ROUNDING = { error: 0, half_even: 1, half_up: 2, down: 3 } as const;
 const AS_WRITTEN = 0xffffffff;
 const FORMAT_WORDS = 7;
 

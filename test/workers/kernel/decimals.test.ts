@@ -1,0 +1,102 @@
+// Decimals rounded and written by kernels against their plain twins: the same text, the same error, the same changes.
+import fc from 'fast-check';
+import { test } from 'tap';
+import { formatNumber } from '../../../workers/operations/format-number.ts';
+import { round } from '../../../workers/operations/round.ts';
+import { decimalText, parseDecimal, roundDecimal } from '../../../workers/values/decimal.ts';
+import { runOperation } from '../operations/harness.ts';
+
+const digits = fc.oneof(
+  fc.bigInt({ min: -99_999n, max: 99_999n }),
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }),
+);
+const decimal = fc.tuple(digits, fc.integer({ min: 0, max: 21 })).map(([unscaled, scale]) => {
+  const text = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
+  const sign = unscaled < 0n ? '-' : '';
+  return scale === 0 ? sign + text : `${sign}${text.slice(0, -scale)}.${text.slice(-scale)}`;
+});
+// Small ones alone too: a list with one that is not for the kernel goes cell by cell as a whole.
+const short = fc
+  .tuple(fc.integer({ min: -999_999_999, max: 999_999_999 }), fc.integer({ min: 0, max: 6 }))
+  .map(([unscaled, scale]) => (unscaled / 10 ** scale).toFixed(scale).replace(/^-(0(?:\.0*)?)$/, '$1'));
+const cellsOf = (cell: fc.Arbitrary<string>) =>
+  fc.array(fc.option(cell, { nil: null, freq: 9 }), { minLength: 1, maxLength: 30 });
+const cells = fc.oneof(cellsOf(short), cellsOf(short), cellsOf(decimal));
+const rounding = fc.constantFrom('half_even' as const, 'half_up' as const, 'down' as const, 'error' as const);
+const scale = fc.constantFrom(0, 1, 2, 5, 18, 19);
+
+const inputOf = (texts: readonly (string | null)[]) => ({
+  columns: ['a'],
+  types: ['decimal' as const],
+  rows: texts.map((text) => [text]),
+});
+
+/** The text at a scale; null where the rounding refuses. */
+function roundedText(text: string, places: number, mode: 'half_even' | 'half_up' | 'down' | 'error'): string | null {
+  const value = roundDecimal(parseDecimal(text, true)!, places, mode);
+  return value === null ? null : decimalText(value);
+}
+
+test('round rounds decimals as its twin does', (t) => {
+  fc.assert(
+    fc.property(cells, scale, rounding, fc.boolean(), fc.boolean(), (texts, places, mode, sparse, copied) => {
+      const operation = { op: 'round', columns: 'a', scale: places, mode, ...(copied ? { into: 'b' } : {}) };
+      const made = runOperation(round, operation, inputOf(texts), { sparse });
+      const expected = texts.map((text) => (text === null ? null : roundedText(text, places, mode)));
+      const before = (at: number): string | null => (copied ? null : texts[at]!);
+      const failed = expected.filter((text, at) => text === null && texts[at] !== null).length;
+      const blanked = copied ? 0 : failed;
+      const changed = expected.filter((text, at) => text !== null && text !== before(at)).length;
+      return (
+        JSON.stringify(made.rows.map((row) => row.at(-1))) === JSON.stringify(expected) &&
+        (made.errors.PRECISION_LOSS?.count ?? 0) === failed &&
+        made.report.cells_changed === changed + blanked
+      );
+    }),
+    { numRuns: 800 },
+  );
+  t.pass();
+  t.end();
+});
+
+test('format_number writes as its twin does', (t) => {
+  const given = fc.record(
+    {
+      decimal: fc.constantFrom('.', ',', '·'),
+      grouping: fc.constantFrom('', '.', "'", '\u202f'),
+      scale,
+      rounding,
+      negative: fc.constantFrom('-x' as const, 'x-' as const, '(x)' as const),
+      prefix: fc.constantFrom('', '€ ', 'a rather long text in front of it '),
+      suffix: fc.constantFrom('', ' €', ' of what there is in all of them'),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(cells, given, fc.boolean(), (texts, parameters, sparse) => {
+      const { decimal: mark = '.', grouping = '', negative = '-x', prefix = '', suffix = '' } = parameters;
+      const expected = texts.map((text) => {
+        const { scale: places } = parameters;
+        const plain =
+          text === null || places === undefined ? text : roundedText(text, places, parameters.rounding ?? 'half_even');
+        if (plain === null) return null;
+        const [whole = '', fraction] = plain.replace('-', '').split('.');
+        const groups = whole.replace(/\B(?=(?:[0-9]{3})+$)/g, '|').replaceAll('|', grouping);
+        const number = prefix + groups + (fraction === undefined ? '' : mark + fraction) + suffix;
+        if (!plain.startsWith('-')) return number;
+        return { '-x': `-${number}`, 'x-': `${number}-`, '(x)': `(${number})` }[negative];
+      });
+      const operation = { op: 'format_number', columns: 'a', ...parameters };
+      const made = runOperation(formatNumber, operation, inputOf(texts), { sparse, arenaBytes: 4096 });
+      const failed = expected.filter((text, at) => text === null && texts[at] !== null).length;
+      return (
+        JSON.stringify(made.rows.map(([text]) => text)) === JSON.stringify(expected) &&
+        (made.errors.PRECISION_LOSS?.count ?? 0) === failed
+      );
+    }),
+    { numRuns: 800 },
+  );
+  t.pass();
+  t.end();
+});
