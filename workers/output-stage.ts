@@ -40,6 +40,7 @@ export class OutputStage {
       output: template.output,
       schema: plan.output.schema,
       nullValues: template.input.nullValues,
+      kept: plan.output.kept,
       kernel: parts.kernel,
       heap: parts.arena.heap,
       sink: this.#sink,

@@ -1,11 +1,11 @@
 // The writer of CSV and TSV: batches to bytes by the kernel, the header and rows too large for it by the plain twin.
 import type { Batch } from '../batch.ts';
-import { Failed } from '../failure.ts';
 import { csvCell } from '../kernel/plain/emit-csv.ts';
 import { cellContent } from './cell-content.ts';
+import { csvForm } from './csv-form.ts';
 import { type CsvColumnRules, CsvProgram, type CsvRules, type CsvStep, type PlacedStep } from './csv-program.ts';
-import { csvRules } from './csv-rules.ts';
 import { csvSteps } from './csv-steps.ts';
+import { formulaRefusal } from './formula-refusal.ts';
 import { OutputBuffer, type RowEmitter } from './output-buffer.ts';
 import type { TypedFormat } from './typed-text.ts';
 import type { RowsAhead, RowWriter, WriterOptions } from './writer.ts';
@@ -30,15 +30,18 @@ class CsvWriter implements RowWriter, RowEmitter {
   #steps: PlacedStep[] = [];
 
   constructor(options: WriterOptions, format: TypedFormat) {
-    const { output, schema, heap } = options;
+    const { output, heap, kept = { csv: null } } = options;
     this.mimeType = output.format === 'tsv' ? 'text/tab-separated-values' : 'text/csv';
     this.ending = output.format === 'tsv' ? 'tsv' : 'csv';
     this.#options = options;
     this.#format = format;
-    this.#rules = csvRules(output, schema, options.nullValues);
-    this.#program = new CsvProgram(heap, this.#rules);
+    kept.csv ??= csvForm(options);
+    const { rules, tables, header, headerGuarded } = kept.csv;
+    this.#rules = rules;
+    this.#program = new CsvProgram(heap, rules, tables);
     this.#buffer = new OutputBuffer(heap, options.sink, options.bufferBytes);
-    if (output.csv.header) this.#buffer.writeBytes(this.#header());
+    if (header !== null) this.#buffer.writeBytes(header);
+    this.#guardedPlain = headerGuarded;
     this.ahead = this.#rules.guard === 'fail' ? null : this.#rowsAhead();
   }
 
@@ -67,7 +70,7 @@ class CsvWriter implements RowWriter, RowEmitter {
   *pieces(position: number): Iterable<Uint8Array> {
     for (const cell of this.#cells(position)) {
       if (cell.guarded) this.#guardedPlain++;
-      if (cell.guarded && this.#rules.guard === 'fail') throw refusal(cell.column, this.#sourceRow(position));
+      if (cell.guarded && this.#rules.guard === 'fail') throw formulaRefusal(cell.column, this.#sourceRow(position));
       if (cell.column > 0) yield this.#rules.delimiter;
       yield cell.bytes;
     }
@@ -89,28 +92,10 @@ class CsvWriter implements RowWriter, RowEmitter {
     };
   }
 
-  #header(): Uint8Array {
-    const { schema, output } = this.#options;
-    const quote = output.csv.quoting !== 'minimal';
-    const rules = {
-      delimiter: this.#rules.delimiter,
-      guard: this.#rules.guard,
-      quote,
-      quoteEmpty: schema.length === 1,
-    };
-    const pieces = schema.flatMap(({ name }, column) => {
-      const { bytes, guarded } = csvCell(Buffer.from(name), rules);
-      if (guarded && rules.guard === 'fail') throw refusal(column, null);
-      if (guarded) this.#guardedPlain++;
-      return column === 0 ? [bytes] : [rules.delimiter, bytes];
-    });
-    return Buffer.concat([...pieces, this.#rules.lineEnding]);
-  }
-
   /** The kernel stopped behind a row with a formula: finds its column. */
   #refuseRow(position: number): never {
     for (const cell of this.#cells(position)) {
-      if (cell.guarded) throw refusal(cell.column, this.#sourceRow(position));
+      if (cell.guarded) throw formulaRefusal(cell.column, this.#sourceRow(position));
     }
     throw new Error('the kernel and its twin disagree about a formula');
   }
@@ -139,16 +124,4 @@ class CsvWriter implements RowWriter, RowEmitter {
     const guard = 'meta' in step || (step.kind === 'views' && !step.guard) ? 'off' : this.#rules.guard;
     return csvCell(content, { ...rules, delimiter: this.#rules.delimiter, guard });
   }
-}
-
-/**
- * TEMPLATE_CHECK_FAILED: `formula_guard: fail` is a check that the Template asks for on its result; no operation and none
- * of the row error codes stand behind it. The column is named by its place: its name may come from the file.
- */
-function refusal(column: number, sourceRow: number | null): Failed {
-  const place = sourceRow === null ? 'the header' : `source row ${sourceRow}`;
-  return new Failed(
-    'TEMPLATE_CHECK_FAILED',
-    `A spreadsheet could take column ${column + 1} of the output in ${place} for a formula (formula_guard: fail).`,
-  );
 }

@@ -4,6 +4,7 @@ import type { Heap } from '../heap.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { Schema } from '../schema.ts';
 import type { TemplateOutput } from '../template/template.ts';
+import type { CsvForm } from './csv-form.ts';
 import type { RowEmitter } from './output-buffer.ts';
 
 /** Takes the bytes of an output in order. Throws Failed (RUN_RESOURCE_LIMIT) over the ceiling or on a full disk. */
@@ -34,6 +35,11 @@ export interface RowsAhead {
   write(rows: RowEmitter, count: number): void;
 }
 
+/** What the writers of one output, schema and list of null values have in common; the first of them makes it. */
+export interface KeptForm {
+  csv: CsvForm | null;
+}
+
 /** What a writer is made from. It allocates its buffer and its program in `heap` once. */
 export interface WriterOptions {
   readonly output: TemplateOutput;
@@ -41,6 +47,8 @@ export interface WriterOptions {
   readonly schema: Schema;
   /** `input.null_values` of the Template: raw fields are compared with them when they are written. */
   readonly nullValues: readonly string[];
+  /** Where more such writers follow; without it each makes its own. */
+  readonly kept?: KeptForm;
   readonly kernel: Kernel;
   readonly heap: Heap;
   readonly sink: OutputSink;

@@ -3,6 +3,7 @@
 import { Failed } from '../failure.ts';
 import { operationTable } from '../operations/index.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
+import type { KeptForm } from '../output/writer.ts';
 import type { Schema } from '../schema.ts';
 import type { TableColumns } from '../tables/run-tables.ts';
 import { fileColumns } from './file-columns.ts';
@@ -44,6 +45,8 @@ export interface RunPlan {
     readonly schema: Schema;
     /** Index of each of them in the columns behind the last step. */
     readonly columns: readonly number[];
+    /** What its writers keep from one Run to the next: it follows from the rest of the plan alone. */
+    readonly kept: KeptForm;
   };
 }
 
@@ -126,7 +129,8 @@ class Planner {
     const columns = layoutOf(input, schema);
     const flagColumn = this.#template.flagColumn !== null;
     const headers = this.#headersOf(first);
-    return { schema: first, columns: this.#fields, headers, flagColumn, steps, output: { schema, columns } };
+    const output = { schema, columns, kept: { csv: null } };
+    return { schema: first, columns: this.#fields, headers, flagColumn, steps, output };
   }
 
   #headersOf(first: Schema): ReadonlyMap<number, string> {
