@@ -48,7 +48,10 @@ export class Validator implements Operator {
     const outcome: Outcome = { dropped: new Set(), blanks: new Map() };
     this.#bind(batch);
     const rows = batch.withColumns(batch.columns.slice(0, input.length));
+    const bound = arena.heap.u8;
     const doubtful = this.#doubtful(batch);
+    // The lists may have moved the memory under the readers.
+    if (bound !== arena.heap.u8) this.#bind(batch);
     for (let position = 0; position < doubtful.live; position++) {
       const { u8 } = arena.heap;
       this.#judge(rows, doubtful.physicalRow(position), outcome);
