@@ -10,6 +10,9 @@ export interface MatchedHeaders {
   readonly ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[];
 }
 
+const SPACE = 0x20;
+const LAST_VISIBLE = 0x7e;
+
 const LEVELS: readonly HeaderMatch[] = ['exact', 'normal', 'loose'];
 
 /**
@@ -73,7 +76,11 @@ export function expectedHeaders(template: Template): ((text: string) => boolean)
       else if ('pattern' in form) patterns.push(template.patterns.checked(form.pattern));
     }
   }
+  const lengths = new Set([...names].map(({ length }) => length));
+  // On the first two levels a plain text has as many characters as its key: most cells of a file are told by that alone.
+  const keepsLength = input.headerMatch !== 'loose' && patterns.length === 0;
   return (text) => {
+    if (keepsLength && !lengths.has(text.length) && isPlain(text)) return false;
     if (names.has(headerKey(text, input.headerMatch))) return true;
     return patterns.some(
       (pattern) => pattern.test(text) || (input.headerMatch !== 'exact' && pattern.test(cleaned(text))),
@@ -85,11 +92,22 @@ export function expectedHeaders(template: Template): ((text: string) => boolean)
 export function headerKey(text: string, level: HeaderMatch): string {
   if (level === 'exact') return text;
   // Most headers are plain ASCII, for which all but the case is settled already.
-  const plain = /^[!-~]+(?: [!-~]+)*$/.test(text);
+  const plain = isPlain(text);
   const folded = plain ? text.toLowerCase() : caseFolded(cleaned(text));
   if (level === 'normal') return folded;
   const bare = folded.replace(/[\s_\-./:#()]/g, '');
   return plain ? bare : bare.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC');
+}
+
+/** True for words of visible ASCII with one space between them. */
+function isPlain(text: string): boolean {
+  let before = SPACE;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < SPACE || unit > LAST_VISIBLE || (unit === SPACE && before === SPACE)) return false;
+    before = unit;
+  }
+  return before !== SPACE;
 }
 
 /** Headers of one level by what they have in common. */

@@ -10,6 +10,7 @@ import { Materialiser } from './materialiser.ts';
 import { placeNullTexts } from './null-texts.ts';
 import { leadingRecords } from './record.ts';
 import { RecordFeed } from './record-feed.ts';
+import { RowNumbers } from './row-numbers.ts';
 import { RowTable } from './row-table.ts';
 import { StructuralIndex } from './structural-index.ts';
 import { WINDOW_BYTES, Window } from './window.ts';
@@ -52,7 +53,7 @@ class CsvReader implements RowReader {
   readonly #materialiser: Materialiser;
   readonly #counts: CodeCounts = {};
   readonly #columns: readonly RawColumn[];
-  readonly #selection: number;
+  readonly #selection: RowNumbers;
   readonly #raw: Omit<RawTable, 'plain'>;
   #blankRows: number;
 
@@ -70,8 +71,7 @@ class CsvReader implements RowReader {
     this.#table = new RowTable(heap, kernel, rules, this.#counts);
     this.#materialiser = new Materialiser(heap, kernel, nullTexts, quote, columns);
     this.#columns = header.texts.map((_, field) => ({ kind: 'raw', field }));
-    this.#selection = heap.allocate(BATCH_ROWS_MAX * 4);
-    for (let row = 0; row < BATCH_ROWS_MAX; row++) heap.u32[(this.#selection >>> 2) + row] = row;
+    this.#selection = new RowNumbers(heap);
     this.#raw = { at: this.#table.at, stride: columns + 1, delimiter, quote: dialect.quote === '' ? 0 : quote };
     this.head = {
       type: parts.type,
@@ -117,7 +117,7 @@ class CsvReader implements RowReader {
     const batch = new Batch({
       arena: this.#parts.arena,
       rows,
-      selection: this.#selection,
+      selection: this.#selection.upTo(rows),
       live: rows,
       columns: this.#columns,
       raw: { ...this.#raw, plain: this.#table.plain },

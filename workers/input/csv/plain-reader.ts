@@ -10,6 +10,7 @@ import { type CsvReaderParts, noBreath } from './csv-input.ts';
 import { type CsvHeader, readHeader } from './header.ts';
 import { malformed } from './malformed.ts';
 import { type PlainRecord, PlainRecords } from './plain-records.ts';
+import { RowNumbers } from './row-numbers.ts';
 import { WINDOW_BYTES, Window } from './window.ts';
 
 /** Cells of a batch at most: 256 KiB of views. */
@@ -46,7 +47,7 @@ class PlainReader implements RowReader {
   readonly #nullTexts: ReadonlySet<string>;
   readonly #counts: CodeCounts = {};
   readonly #rowsMax: number;
-  readonly #selection: number;
+  readonly #selection: RowNumbers;
   #blankRows: number;
 
   constructor(parts: CsvReaderParts, window: Window, records: PlainRecords, header: CsvHeader) {
@@ -58,8 +59,7 @@ class PlainReader implements RowReader {
     this.#nullTexts = new Set(parts.nullValues);
     this.#rowsMax = Math.min(BATCH_ROWS_MAX, Math.max(1, Math.floor(CELLS_MAX / this.#columns)));
     this.#blankRows = this.#columns === 1 ? header.blankRecords : 0;
-    this.#selection = heap.allocate(BATCH_ROWS_MAX * 4);
-    for (let row = 0; row < BATCH_ROWS_MAX; row++) heap.u32[(this.#selection >>> 2) + row] = row;
+    this.#selection = new RowNumbers(heap);
     this.head = {
       type: parts.type,
       encoding: parts.encoding,
@@ -146,7 +146,7 @@ class PlainReader implements RowReader {
     return new Batch({
       arena,
       rows: rows.length,
-      selection: this.#selection,
+      selection: this.#selection.upTo(rows.length),
       live: rows.length,
       columns,
       raw: null,

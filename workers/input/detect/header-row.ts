@@ -30,13 +30,26 @@ function bestMatch(records: readonly (readonly string[])[], isExpected: (text: s
   let best: number | null = null;
   let bestHits = 0;
   for (const [index, record] of records.slice(0, HEADER_RECORDS_MAX).entries()) {
-    const hits = new Set(record.filter((cell) => cell.trim() !== '' && isExpected(cell))).size;
+    // It cannot have more of them: so for a Template that names all columns of its file one record is enough.
+    if (record.length <= bestHits) continue;
+    const hits = expectedTexts(record, isExpected);
     if (hits > bestHits) {
       best = index;
       bestHits = hits;
     }
   }
   return best;
+}
+
+/** How many different texts of a record the Template looks for. */
+function expectedTexts(record: readonly string[], isExpected: (text: string) => boolean): number {
+  let texts: Set<string> | null = null;
+  for (const cell of record) {
+    if (cell === '' || !isExpected(cell) || cell.trim() === '') continue;
+    texts ??= new Set();
+    texts.add(cell);
+  }
+  return texts?.size ?? 0;
 }
 
 /**

@@ -16,6 +16,9 @@ export interface SampleRecords {
   readonly strayQuotes: number;
 }
 
+const LF = 10;
+const CR = 13;
+
 /** Records that a detector looks at: headers and preambles stand far above this, and each costs time. */
 export const SAMPLE_RECORDS_MAX = 500;
 
@@ -57,20 +60,28 @@ function field(text: string, dialect: Dialect, state: SplitState): string {
     if (end >= 0 && (behind === undefined || behind === dialect.delimiter || behind === '\n' || behind === '\r')) {
       state.at = end + 1;
       state.quoted++;
-      return text.slice(start + 1, end).replaceAll(dialect.quote + dialect.quote, dialect.quote);
+      const inside = text.slice(start + 1, end);
+      return inside.includes(dialect.quote) ? inside.replaceAll(dialect.quote + dialect.quote, dialect.quote) : inside;
     }
     state.stray++;
     // As the readers do: what stands inside the quotes belongs to the field, whatever follows them.
     if (end >= 0) from = end + 1;
   }
+  const delimiter = unitOf(dialect.delimiter);
+  const quote = unitOf(dialect.quote);
   let at = from;
   for (; at < text.length; at++) {
-    const character = text[at]!;
-    if (character === dialect.delimiter || character === '\n' || character === '\r') break;
-    if (character === dialect.quote && dialect.quote !== '' && at > from) state.stray++;
+    const unit = text.charCodeAt(at);
+    if (unit === delimiter || unit === LF || unit === CR) break;
+    if (unit === quote && at > from) state.stray++;
   }
   state.at = at;
   return text.slice(start, at);
+}
+
+/** The UTF-16 unit that a mark is, -1 for none and for one of two units: a text is compared unit by unit. */
+function unitOf(mark: string): number {
+  return mark.length === 1 ? mark.charCodeAt(0) : -1;
 }
 
 function closingQuote(text: string, quote: string, from: number): number {
