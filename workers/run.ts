@@ -2,6 +2,7 @@
 // in one synchronous push; between batches the Run breathes, waits for bytes, and looks whether it was cancelled.
 import { Arena } from './arena.ts';
 import { BATCH_ROWS_MAX } from './batch.ts';
+import { BatchPace } from './batch-pace.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES, type RunShare, runShare } from './budget.ts';
 import { Cancelled, Failed, type Failure } from './failure.ts';
 import { Heap } from './heap.ts';
@@ -178,16 +179,20 @@ class Run {
   }
 
   async #readAll(reader: RowReader, pipeline: Pipeline | null): Promise<void> {
-    const batchRowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
+    const pace = new BatchPace(this.#job.batchRowsMax ?? BATCH_ROWS_MAX);
     for (;;) {
       this.#arena.clear();
       const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
-      const batch = reader.next(Math.min(batchRowsMax, wanted));
+      const batch = reader.next(Math.min(pace.rows, wanted));
       if (batch === 'wait') await this.#idle(() => reader.wait());
       else if (batch === 'end') return;
       else {
         this.#holdRowLimit(reader.rowsRead);
-        if (this.#held === null && wanted > 0 && batch.live > 0) pipeline?.push(batch);
+        if (this.#held === null && wanted > 0 && batch.live > 0) {
+          const begun = performance.now();
+          pipeline?.push(batch);
+          pace.took(batch.live, performance.now() - begun);
+        }
         await this.#breathe();
       }
     }
