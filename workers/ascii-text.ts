@@ -18,6 +18,12 @@ export function asciiText(u8: Uint8Array, start: number, length: number): string
   return at === start ? piece(u8, at, length) : text + piece(u8, at, end - at);
 }
 
+/** The text of any bytes of UTF-8. */
+export function utf8Text(u8: Uint8Array, start: number, length: number): string {
+  const text = length <= ASCII_TEXT_BYTES_MAX ? asciiText(u8, start, length) : null;
+  return text ?? Buffer.from(u8.buffer, u8.byteOffset + start, length).toString('utf8');
+}
+
 function piece(u8: Uint8Array, at: number, length: number): string {
   const a = u8[at]!;
   const b = u8[at + 1]!;

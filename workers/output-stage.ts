@@ -35,7 +35,12 @@ export class OutputStage {
     this.#columns = plan.output.columns;
     this.#rowsMax = task.limits.outputRowsMax ?? Number.POSITIVE_INFINITY;
     this.#report = parts.report;
-    this.#sink = new FileSink({ ...task.output, bytesMax: task.limits.outputBytesMax, digest: false });
+    this.#sink = new FileSink({
+      path: task.output.path,
+      memoryBytesMax: task.output.memoryBytesMax,
+      bytesMax: task.limits.outputBytesMax,
+      digest: false,
+    });
     this.#writer = createRowWriter({
       output: template.output,
       schema: plan.output.schema,
@@ -84,7 +89,8 @@ export class OutputStage {
   take(): RunOutcomeOutput {
     const { mimeType, ending } = this.#writer;
     this.#taken = true;
-    return { ...this.#sink.finish(), mimeType, ending };
+    const { bytes, sizeBytes, sha256 } = this.#sink.finish();
+    return { bytes, sizeBytes, sha256, mimeType, ending };
   }
 
   close(): void {

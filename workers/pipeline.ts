@@ -61,6 +61,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     parts.report.operations.unshift(report);
     const behind = [...links];
     const { startedAt, secretsDirectory } = parts.task;
+    const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt }));
     const operator = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
@@ -75,7 +76,8 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       tables: parts.tables,
       report,
       errors: new StepErrors(errors, index, step.operation, report.errors),
-      ...conditionsOf(step.where, step.input, { ...parts, startedAt }),
+      where,
+      cellWhere,
       startedAt,
       secretsDirectory,
     });

@@ -1,14 +1,17 @@
 // What all CSV outputs of one Template and one schema have in common, whatever the file: the rules in bytes, the header,
 // and the tables of the kernel's program. A small file costs less than to make them, so the plan keeps them.
 import { csvCell } from '../kernel/plain/emit-csv.ts';
+import { typedFormat } from './csv-format.ts';
 import type { CsvRules } from './csv-program.ts';
 import { csvRules } from './csv-rules.ts';
 import { type CsvTables, csvTables } from './csv-tables.ts';
 import { formulaRefusal } from './formula-refusal.ts';
+import type { TypedFormat } from './typed-text.ts';
 import type { WriterOptions } from './writer.ts';
 
 export interface CsvForm {
   readonly rules: CsvRules;
+  readonly format: TypedFormat;
   readonly tables: CsvTables;
   /** Its line; null when the output has none. */
   readonly header: Uint8Array | null;
@@ -30,5 +33,5 @@ export function csvForm({ output, schema, nullValues }: WriterOptions): CsvForm 
     return column === 0 ? [bytes] : [rules.delimiter, bytes];
   });
   const header = output.csv.header ? Buffer.concat([...pieces, rules.lineEnding]) : null;
-  return { rules, tables: csvTables(rules), header, headerGuarded };
+  return { rules, format: typedFormat(output.csv), tables: csvTables(rules), header, headerGuarded };
 }

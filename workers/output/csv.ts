@@ -5,13 +5,14 @@ import { cellContent } from './cell-content.ts';
 import { csvForm } from './csv-form.ts';
 import { type CsvColumnRules, CsvProgram, type CsvRules, type CsvStep, type PlacedStep } from './csv-program.ts';
 import { csvSteps } from './csv-steps.ts';
+import { encodedSink } from './encoded-sink.ts';
 import { formulaRefusal } from './formula-refusal.ts';
 import { OutputBuffer, type RowEmitter } from './output-buffer.ts';
 import type { TypedFormat } from './typed-text.ts';
 import type { RowsAhead, RowWriter, WriterOptions } from './writer.ts';
 
-export function createCsvWriter(options: WriterOptions, format: TypedFormat): RowWriter {
-  return new CsvWriter(options, format);
+export function createCsvWriter(options: WriterOptions): RowWriter {
+  return new CsvWriter(options);
 }
 
 class CsvWriter implements RowWriter, RowEmitter {
@@ -29,17 +30,17 @@ class CsvWriter implements RowWriter, RowEmitter {
   #batch: Batch | null = null;
   #steps: PlacedStep[] = [];
 
-  constructor(options: WriterOptions, format: TypedFormat) {
+  constructor(options: WriterOptions) {
     const { output, heap, kept = { csv: null } } = options;
     this.mimeType = output.format === 'tsv' ? 'text/tab-separated-values' : 'text/csv';
     this.ending = output.format === 'tsv' ? 'tsv' : 'csv';
     this.#options = options;
-    this.#format = format;
     kept.csv ??= csvForm(options);
-    const { rules, tables, header, headerGuarded } = kept.csv;
+    const { rules, format, tables, header, headerGuarded } = kept.csv;
+    this.#format = format;
     this.#rules = rules;
     this.#program = new CsvProgram(heap, rules, tables);
-    this.#buffer = new OutputBuffer(heap, options.sink, options.bufferBytes);
+    this.#buffer = new OutputBuffer(heap, encodedSink(options.sink, output.csv), options.bufferBytes);
     if (header !== null) this.#buffer.writeBytes(header);
     this.#guardedPlain = headerGuarded;
     this.ahead = this.#rules.guard === 'fail' ? null : this.#rowsAhead();

@@ -2,8 +2,8 @@
 import { Failed } from '../failure.ts';
 import type { OutputSink } from './writer.ts';
 
-/** First size of the kept bytes; it doubles as they grow. */
-const CAPACITY_BYTES_FIRST = 4096;
+/** Size of the kept bytes at the second write; it doubles as they grow. The first is often the whole of a small output. */
+const CAPACITY_BYTES_SECOND = 4096;
 
 export class MemorySink implements OutputSink {
   #kept: Uint8Array = new Uint8Array(0);
@@ -23,7 +23,8 @@ export class MemorySink implements OutputSink {
     const size = this.#sizeBytes + bytes.length;
     if (size > this.#bytesMax) throw outputTooLarge();
     if (size > this.#kept.length) {
-      const grown = new Uint8Array(Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_FIRST));
+      const isFirst = this.#kept.length === 0;
+      const grown = new Uint8Array(isFirst ? size : Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND));
       grown.set(this.#kept.subarray(0, this.#sizeBytes));
       this.#kept = grown;
     }

@@ -46,6 +46,11 @@ export class OutputBuffer {
 
   /** Bytes that are not a row's: header, brackets. */
   writeBytes(bytes: Uint8Array): void {
+    if (bytes.length <= this.#limit - this.#next) {
+      this.#heap.u8.set(bytes, this.#next);
+      this.#next += bytes.length;
+      return;
+    }
     this.flush();
     this.#sink.write(bytes);
   }

@@ -157,7 +157,7 @@ function drive(
         return onError === 'fail' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
       },
     },
-    ...conditionsOf(where, before, { ...around, tables, startedAt: STARTED_AT }),
+    ...conditionsOf(where, before, () => ({ ...around, tables, startedAt: STARTED_AT })),
     startedAt: STARTED_AT,
     secretsDirectory: SECRETS,
   };

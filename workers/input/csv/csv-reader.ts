@@ -54,7 +54,9 @@ class CsvReader implements RowReader {
   readonly #counts: CodeCounts = {};
   readonly #columns: readonly RawColumn[];
   readonly #selection: RowNumbers;
-  readonly #raw: Omit<RawTable, 'plain'>;
+  readonly #raw: RawTable;
+  /** The same, where the table is plain. */
+  readonly #plain: RawTable;
   #blankRows: number;
 
   constructor(parts: CsvReaderParts, feed: RecordFeed, header: CsvHeader, delimiter: number, quote: number) {
@@ -72,7 +74,9 @@ class CsvReader implements RowReader {
     this.#materialiser = new Materialiser(heap, kernel, nullTexts, quote, columns);
     this.#columns = header.texts.map((_, field) => ({ kind: 'raw', field }));
     this.#selection = new RowNumbers(heap);
-    this.#raw = { at: this.#table.at, stride: columns + 1, delimiter, quote: dialect.quote === '' ? 0 : quote };
+    const raw = { at: this.#table.at, stride: columns + 1, delimiter, quote: dialect.quote === '' ? 0 : quote };
+    this.#raw = { ...raw, plain: false };
+    this.#plain = { ...raw, plain: true };
     this.head = {
       type: parts.type,
       encoding: parts.encoding,
@@ -120,7 +124,7 @@ class CsvReader implements RowReader {
       selection: this.#selection.upTo(rows),
       live: rows,
       columns: this.#columns,
-      raw: { ...this.#raw, plain: this.#table.plain },
+      raw: this.#table.plain ? this.#plain : this.#raw,
       sourceRows: { first },
       materialise: this.#materialiser.views,
     });

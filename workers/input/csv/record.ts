@@ -1,4 +1,5 @@
 // Single records of the structural index as texts, for what comes before the data. Not for data rows.
+import { utf8Text } from '../../ascii-text.ts';
 import type { Heap } from '../../heap.ts';
 import type { LeadingRecord, LeadingRecords } from './header.ts';
 import type { RecordFeed } from './record-feed.ts';
@@ -66,7 +67,7 @@ class IndexedRecord implements LeadingRecord {
     let start = index.rowStart;
     for (let field = 0; field < this.fields; field++) {
       const end = u32[(index.cursor >>> 2) + field]!;
-      const text = Buffer.from(u8.buffer, start, textEnd(u8, start, end) - start).toString('utf8');
+      const text = utf8Text(u8, start, textEnd(u8, start, end) - start);
       const clean = cleanText(text, this.#quote);
       if (clean === null && stray === 0) stray = start;
       texts.push(clean ?? text);

@@ -15,14 +15,18 @@ import { planStates, type StatePlan } from './vector-plan.ts';
 
 type Fail = (physicalRow: number, code: RowErrorCode) => void;
 
+const EVERYWHERE: Pick<OperatorContext, 'where' | 'cellWhere'> = { where: null, cellWhere: new Map() };
+
 /** What the common parameter `where` says of rows, or of the cells of each column. */
 export function conditionsOf(
   where: StepCondition | null,
   columns: Schema,
-  context: ExpressionContext,
+  contextOf: () => ExpressionContext,
 ): Pick<OperatorContext, 'where' | 'cellWhere'> {
-  const rows = where?.rows ?? null;
-  const cells = [...(where?.cells ?? [])].map(([id, condition]): [number, RowChoice] => {
+  if (where === null) return EVERYWHERE;
+  const context = contextOf();
+  const { rows } = where;
+  const cells = [...where.cells].map(([id, condition]): [number, RowChoice] => {
     const index = columns.findIndex((column) => column.id === id);
     const value = new CellReader(columns[index]!.type, index, true);
     const expression = new RowExpression(condition, columns, context, value);
