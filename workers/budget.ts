@@ -117,28 +117,41 @@ export interface RunShare extends BudgetShare {
 }
 
 export function runShare(share: BudgetShare): RunShare {
-  let takenBytes = 0;
-  const give = (bytes: number): void => {
-    const given = Math.min(bytes, takenBytes);
-    takenBytes -= given;
-    share.give(given);
-  };
-  return {
-    take(bytes) {
-      const isFree = share.take(bytes);
-      if (isFree) takenBytes += bytes;
-      return isFree;
-    },
-    force(bytes) {
-      share.force(bytes);
-      takenBytes += bytes;
-    },
-    give,
-    giveBack: () => give(takenBytes),
-    get takenBytes() {
-      return takenBytes;
-    },
-  };
+  return new PartOfShare(share);
+}
+
+class PartOfShare implements RunShare {
+  readonly #share: BudgetShare;
+  #takenBytes = 0;
+
+  constructor(share: BudgetShare) {
+    this.#share = share;
+  }
+
+  get takenBytes(): number {
+    return this.#takenBytes;
+  }
+
+  take(bytes: number): boolean {
+    const isFree = this.#share.take(bytes);
+    if (isFree) this.#takenBytes += bytes;
+    return isFree;
+  }
+
+  force(bytes: number): void {
+    this.#share.force(bytes);
+    this.#takenBytes += bytes;
+  }
+
+  give(bytes: number): void {
+    const given = Math.min(bytes, this.#takenBytes);
+    this.#takenBytes -= given;
+    this.#share.give(given);
+  }
+
+  giveBack(): void {
+    this.give(this.#takenBytes);
+  }
 }
 
 /** A share without a limit, for tests and for tools that own their process. */

@@ -138,6 +138,7 @@ class Run {
 
   async #openTables(): Promise<void> {
     const { prepared, task, kernels, budget } = this.#job;
+    if (prepared.hasNoTables) return;
     const breathe = () => this.#breathe();
     const tools = { kernels, budget, spill: this.#spill, largeRow: this.#gate, breathe };
     try {

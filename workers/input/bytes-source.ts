@@ -20,6 +20,10 @@ export class BytesSource implements StoredSource {
     return bytes;
   }
 
+  whole(bytes: number): Uint8Array | null {
+    return this.#bytes.length - this.#at < bytes ? this.#bytes.subarray(this.#at) : null;
+  }
+
   wait(): Promise<void> {
     return Promise.resolve();
   }

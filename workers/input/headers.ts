@@ -13,6 +13,10 @@ export interface MatchedHeaders {
 const SPACE = 0x20;
 const LAST_VISIBLE = 0x7e;
 
+/** Letters of ASCII differ by it from their capitals; some other characters from each other, which does no harm. */
+const CASE_BIT = 0x20;
+const SHAPE_FACTOR = 128;
+
 const LEVELS: readonly HeaderMatch[] = ['exact', 'normal', 'loose'];
 
 /**
@@ -76,11 +80,11 @@ export function expectedHeaders(template: Template): ((text: string) => boolean)
       else if ('pattern' in form) patterns.push(template.patterns.checked(form.pattern));
     }
   }
-  const lengths = new Set([...names].map(({ length }) => length));
-  // On the first two levels a plain text has as many characters as its key: most cells of a file are told by that alone.
-  const keepsLength = input.headerMatch !== 'loose' && patterns.length === 0;
+  const shapes = new Set([...names].map(shapeOf));
+  // On the first two levels a plain text and its key differ in case alone: most cells of a file are told by their shape.
+  const keepsShape = input.headerMatch !== 'loose' && patterns.length === 0;
   return (text) => {
-    if (keepsLength && !lengths.has(text.length) && isPlain(text)) return false;
+    if (keepsShape && !shapes.has(shapeOf(text)) && isPlain(text)) return false;
     if (names.has(headerKey(text, input.headerMatch))) return true;
     return patterns.some(
       (pattern) => pattern.test(text) || (input.headerMatch !== 'exact' && pattern.test(cleaned(text))),
@@ -97,6 +101,12 @@ export function headerKey(text: string, level: HeaderMatch): string {
   if (level === 'normal') return folded;
   const bare = folded.replace(/[\s_\-./:#()]/g, '');
   return plain ? bare : bare.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC');
+}
+
+/** A number of the length and the first letter of a text of ASCII, in either case. */
+function shapeOf(text: string): number {
+  const first = text.charCodeAt(0) || 0;
+  return text.length * SHAPE_FACTOR + (first < SHAPE_FACTOR ? first | CASE_BIT : 0);
 }
 
 /** True for words of visible ASCII with one space between them. */

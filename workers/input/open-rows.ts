@@ -15,7 +15,7 @@ import { detectHeaderRow } from './detect/header-row.ts';
 import { type Encoding, encodingOf } from './encoding.ts';
 import { contentTypeOf, looksLikeJson, looksLikeMarkup } from './file-type.ts';
 import { GunzipSource } from './gunzip-source.ts';
-import { PrefixSource, readHead } from './prefix-source.ts';
+import { lookAhead } from './prefix-source.ts';
 import type { ByteSource, RowReader } from './reader.ts';
 
 /** Bytes looked at before the first row: 500 records of usual width, and what arrives in the first moments of an upload. */
@@ -36,15 +36,12 @@ export interface OpenSettings {
 }
 
 export async function openRows(stored: ByteSource, settings: OpenSettings): Promise<RowReader> {
-  let source = stored;
-  let head = await readHead(source, SAMPLE_BYTES);
+  let { head, source } = await lookAhead(stored, SAMPLE_BYTES);
   let type = contentTypeOf(head);
-  source = new PrefixSource(head, source);
   if (type === 'gzip') {
-    source = new GunzipSource(source, settings.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
-    head = await readHead(source, SAMPLE_BYTES);
+    const inflated = new GunzipSource(source, settings.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
+    ({ head, source } = await lookAhead(inflated, SAMPLE_BYTES));
     type = contentTypeOf(head);
-    source = new PrefixSource(head, source);
   }
   if (type !== 'text') {
     const what = type === 'zip' ? 'an XLSX workbook or another ZIP file' : 'compressed twice';

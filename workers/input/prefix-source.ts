@@ -1,7 +1,7 @@
 // A source that gives again the bytes that were looked at before the reader was chosen, then goes on with the rest.
 import type { ByteSource } from './reader.ts';
 
-export class PrefixSource implements ByteSource {
+class PrefixSource implements ByteSource {
   readonly #prefix: Uint8Array;
   readonly #rest: ByteSource;
   #at = 0;
@@ -36,8 +36,22 @@ export class PrefixSource implements ByteSource {
 /** First size of a head's buffer: most small uploads fit, and a fresh 64 KiB for each of them would be garbage. */
 const HEAD_BYTES_FIRST = 4096;
 
+/**
+ * The first bytes of a source, up to `bytes` of them, waiting for them; fewer only where the source ends before.
+ * @returns them, and a source that gives them again
+ */
+export async function lookAhead(
+  source: ByteSource,
+  bytes: number,
+): Promise<{ readonly head: Uint8Array; readonly source: ByteSource }> {
+  const whole = source.whole?.(bytes) ?? null;
+  if (whole !== null) return { head: whole, source };
+  const head = await readHead(source, bytes);
+  return { head, source: new PrefixSource(head, source) };
+}
+
 /** Reads up to `bytes` bytes, waiting for them; fewer only where the source ends before. */
-export async function readHead(source: ByteSource, bytes: number): Promise<Uint8Array> {
+async function readHead(source: ByteSource, bytes: number): Promise<Uint8Array> {
   let head = new Uint8Array(Math.min(bytes, HEAD_BYTES_FIRST));
   let length = 0;
   while (length < bytes) {

@@ -6,6 +6,8 @@ import type { RunReport } from '../report.ts';
 export interface ByteSource {
   /** Copies the next bytes into `target`; 0 when none are there now (see `ended`). */
   read(target: Uint8Array): number;
+  /** All bytes from here to the end, where they are in memory and fewer than `bytes`; else null. They stay to be read. */
+  whole?(bytes: number): Uint8Array | null;
   /** True when everything was read and nothing will follow. */
   readonly ended: boolean;
   /** Resolves when `read` would give bytes, or at the end. Rejects with Cancelled. */

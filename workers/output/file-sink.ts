@@ -65,7 +65,7 @@ export class FileSink implements OutputSink {
   /** Ends the output. Its file, where there is one, is complete and closed. Throws as `write`. */
   finish(): StoredOutput {
     const sha256 = this.#hash?.digest('hex') ?? null;
-    if (this.#descriptor === null) return { bytes: this.#pending.bytes(), sizeBytes: this.#sizeBytes, sha256 };
+    if (this.#descriptor === null) return { bytes: this.#pending.take(), sizeBytes: this.#sizeBytes, sha256 };
     this.#guardDisk(() => {
       this.#flush();
       this.#close();

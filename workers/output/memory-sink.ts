@@ -6,7 +6,7 @@ import type { OutputSink } from './writer.ts';
 const CAPACITY_BYTES_SECOND = 4096;
 
 export class MemorySink implements OutputSink {
-  #kept: Uint8Array = new Uint8Array(0);
+  #kept: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   #sizeBytes = 0;
   readonly #bytesMax: number;
 
@@ -32,9 +32,17 @@ export class MemorySink implements OutputSink {
     this.#sizeBytes = size;
   }
 
+  /** The bytes written, as `bytes`; the sink is empty then. */
+  take(): Uint8Array<ArrayBuffer> {
+    const taken = this.#kept.length === this.#sizeBytes ? this.#kept : this.bytes();
+    this.#kept = new Uint8Array(0);
+    this.#sizeBytes = 0;
+    return taken;
+  }
+
   /** A copy of just the bytes written, in a buffer of its own: it can be transferred to another thread. */
   bytes(): Uint8Array<ArrayBuffer> {
-    return this.#kept.slice(0, this.#sizeBytes) as Uint8Array<ArrayBuffer>;
+    return this.#kept.slice(0, this.#sizeBytes);
   }
 
   /** The bytes written, where they lie: until the next call. */

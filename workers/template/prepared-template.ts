@@ -17,10 +17,12 @@ export class PreparedTemplate {
   readonly template: Template;
   /** Tells whether a text is a header that the Template looks for; null when it looks for none by name. */
   readonly isExpected: ((text: string) => boolean) | null;
+  readonly hasNoTables: boolean;
   readonly #plans = new Map<string, RunPlan>();
 
   constructor(template: Template) {
     this.template = template;
+    this.hasNoTables = Object.keys(template.tables).length === 0;
     this.isExpected = expectedHeaders(template);
   }
 

@@ -74,9 +74,10 @@ class CsvReader implements RowReader {
     this.#materialiser = new Materialiser(heap, kernel, nullTexts, quote, columns);
     this.#columns = header.texts.map((_, field) => ({ kind: 'raw', field }));
     this.#selection = new RowNumbers(heap);
-    const raw = { at: this.#table.at, stride: columns + 1, delimiter, quote: dialect.quote === '' ? 0 : quote };
-    this.#raw = { ...raw, plain: false };
-    this.#plain = { ...raw, plain: true };
+    const { at } = this.#table;
+    const rawQuote = dialect.quote === '' ? 0 : quote;
+    this.#raw = { at, stride: columns + 1, delimiter, quote: rawQuote, plain: false };
+    this.#plain = { at, stride: columns + 1, delimiter, quote: rawQuote, plain: true };
     this.head = {
       type: parts.type,
       encoding: parts.encoding,

@@ -29,7 +29,9 @@ export function detectHeaderRow(
 function bestMatch(records: readonly (readonly string[])[], isExpected: (text: string) => boolean): number | null {
   let best: number | null = null;
   let bestHits = 0;
-  for (const [index, record] of records.slice(0, HEADER_RECORDS_MAX).entries()) {
+  const limit = Math.min(records.length, HEADER_RECORDS_MAX);
+  for (let index = 0; index < limit; index++) {
+    const record = records[index]!;
     // It cannot have more of them: so for a Template that names all columns of its file one record is enough.
     if (record.length <= bestHits) continue;
     const hits = expectedTexts(record, isExpected);

@@ -24,24 +24,32 @@ export const SAMPLE_RECORDS_MAX = 500;
 
 /** @param ended true when the text is the whole file: then its last record counts even without a line break */
 export function splitSample(text: string, dialect: Dialect, ended: boolean): SampleRecords {
+  const marks = { delimiter: unitOf(dialect.delimiter), quote: unitOf(dialect.quote), mark: dialect.quote };
   const state = { at: 0, quoted: 0, stray: 0 };
   const records: string[][] = [];
   let record: string[] = [];
   while (state.at < text.length && records.length < SAMPLE_RECORDS_MAX) {
-    record.push(field(text, dialect, state));
-    const next = text[state.at];
-    if (next === dialect.delimiter && next !== undefined) {
+    record.push(field(text, marks, state));
+    const next = text.charCodeAt(state.at);
+    if (next === marks.delimiter) {
       state.at++;
       if (state.at === text.length) record.push('');
       else continue;
     }
-    if (next === '\r' && text[state.at + 1] === '\n') state.at++;
-    const cut = state.at >= text.length && next !== '\n' && next !== '\r' && !ended;
+    if (next === CR && text.charCodeAt(state.at + 1) === LF) state.at++;
+    const cut = state.at >= text.length && next !== LF && next !== CR && !ended;
     if (!cut || records.length === 0) records.push(record);
     record = [];
     state.at++;
   }
   return { records, quotedFields: state.quoted, strayQuotes: state.stray };
+}
+
+/** The marks of a dialect as UTF-16 units, see unitOf; `mark` is the quote as a text. */
+interface Marks {
+  readonly delimiter: number;
+  readonly quote: number;
+  readonly mark: string;
 }
 
 interface SplitState {
@@ -51,24 +59,22 @@ interface SplitState {
 }
 
 /** Reads one field; leaves `at` on the delimiter or line break behind it. */
-function field(text: string, dialect: Dialect, state: SplitState): string {
+function field(text: string, { delimiter, quote, mark }: Marks, state: SplitState): string {
   const start = state.at;
   let from = start;
-  if (dialect.quote !== '' && text[start] === dialect.quote) {
-    const end = closingQuote(text, dialect.quote, start + 1);
-    const behind = text[end + 1];
-    if (end >= 0 && (behind === undefined || behind === dialect.delimiter || behind === '\n' || behind === '\r')) {
+  if (text.charCodeAt(start) === quote) {
+    const end = closingQuote(text, mark, start + 1);
+    const behind = text.charCodeAt(end + 1);
+    if (end >= 0 && (end + 1 === text.length || behind === delimiter || behind === LF || behind === CR)) {
       state.at = end + 1;
       state.quoted++;
       const inside = text.slice(start + 1, end);
-      return inside.includes(dialect.quote) ? inside.replaceAll(dialect.quote + dialect.quote, dialect.quote) : inside;
+      return inside.includes(mark) ? inside.replaceAll(mark + mark, mark) : inside;
     }
     state.stray++;
     // As the readers do: what stands inside the quotes belongs to the field, whatever follows them.
     if (end >= 0) from = end + 1;
   }
-  const delimiter = unitOf(dialect.delimiter);
-  const quote = unitOf(dialect.quote);
   let at = from;
   for (; at < text.length; at++) {
     const unit = text.charCodeAt(at);
