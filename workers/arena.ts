@@ -9,6 +9,8 @@ export const ARENA_BYTES = 1_048_576;
 /** Up to here a loop over the letters of ASCII is faster than the call into the runtime. */
 const SHORT_TEXT_LENGTH_MAX = 32;
 
+const ENCODER = new TextEncoder();
+
 export class Arena {
   readonly heap: Heap;
   /** First free address. Kernels are given it and give it back. */
@@ -73,7 +75,7 @@ export class Arena {
     const worstBytes = text.length * 3;
     if (this.freeBytes < worstBytes) this.enlarge(worstBytes);
     if (text.length <= SHORT_TEXT_LENGTH_MAX && this.#writeAscii(text)) return text.length;
-    const { written } = this.#encoder.encodeInto(text, this.heap.u8.subarray(this.next, this.next + worstBytes));
+    const { written } = ENCODER.encodeInto(text, this.heap.u8.subarray(this.next, this.next + worstBytes));
     this.next += written;
     return written;
   }
@@ -89,6 +91,4 @@ export class Arena {
     this.next += length;
     return true;
   }
-
-  readonly #encoder = new TextEncoder();
 }

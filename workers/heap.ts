@@ -37,10 +37,11 @@ export class Heap {
     this.#budget = budget;
     this.#paidBytes = paidBytes;
     this.#asideBytes = asideBytes;
-    this.u8 = new Uint8Array(memory.buffer);
-    this.u32 = new Uint32Array(memory.buffer);
-    this.f64 = new Float64Array(memory.buffer);
-    this.i64 = new BigInt64Array(memory.buffer);
+    const { buffer } = memory;
+    this.u8 = new Uint8Array(buffer);
+    this.u32 = new Uint32Array(buffer);
+    this.f64 = new Float64Array(buffer);
+    this.i64 = new BigInt64Array(buffer);
   }
 
   /** Bytes handed out so far. */
@@ -72,7 +73,7 @@ export class Heap {
   /** A region for state that grows. 0 when the budget refuses or the 4 GiB of addresses end: spill and go on. */
   tryAllocate(bytes: number, forced = false): number {
     const next = align(this.#next + bytes + REGION_PADDING_BYTES);
-    const missingBytes = next - this.memory.buffer.byteLength;
+    const missingBytes = next - this.u8.length;
     if (missingBytes > 0 && !this.#grow(next, missingBytes, forced)) return 0;
     const address = this.#next;
     this.#next = next;

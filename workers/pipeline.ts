@@ -49,7 +49,10 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
   const output = new OutputStage(parts);
   const links: Link[] = [];
   let next: Next = (batch) => output.push(batch);
-  for (const [index, step] of [...parts.plan.steps.entries()].reverse()) {
+  const { startedAt, secretsDirectory } = parts.task;
+  const { steps } = parts.plan;
+  for (let index = steps.length - 1; index >= 0; index--) {
+    const step = steps[index]!;
     const report: OperationReport = {
       operation: step.operation.name,
       id: step.operation.id,
@@ -60,7 +63,6 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     };
     parts.report.operations.unshift(report);
     const behind = [...links];
-    const { startedAt, secretsDirectory } = parts.task;
     const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt }));
     const operator = step.definition.start(step.plan, {
       input: step.input,

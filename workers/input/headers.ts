@@ -16,6 +16,7 @@ const LAST_VISIBLE = 0x7e;
 /** Letters of ASCII differ by it from their capitals; some other characters from each other, which does no harm. */
 const CASE_BIT = 0x20;
 const SHAPE_FACTOR = 128;
+const SHAPES = 8192;
 
 const LEVELS: readonly HeaderMatch[] = ['exact', 'normal', 'loose'];
 
@@ -80,11 +81,12 @@ export function expectedHeaders(template: Template): ((text: string) => boolean)
       else if ('pattern' in form) patterns.push(template.patterns.checked(form.pattern));
     }
   }
-  const shapes = new Set([...names].map(shapeOf));
+  const shapes = new Uint8Array(SHAPES);
+  for (const name of names) shapes[shapeOf(name)] = 1;
   // On the first two levels a plain text and its key differ in case alone: most cells of a file are told by their shape.
   const keepsShape = input.headerMatch !== 'loose' && patterns.length === 0;
   return (text) => {
-    if (keepsShape && !shapes.has(shapeOf(text)) && isPlain(text)) return false;
+    if (keepsShape && shapes[shapeOf(text)] === 0 && isPlain(text)) return false;
     if (names.has(headerKey(text, input.headerMatch))) return true;
     return patterns.some(
       (pattern) => pattern.test(text) || (input.headerMatch !== 'exact' && pattern.test(cleaned(text))),
@@ -103,10 +105,10 @@ export function headerKey(text: string, level: HeaderMatch): string {
   return plain ? bare : bare.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC');
 }
 
-/** A number of the length and the first letter of a text of ASCII, in either case. */
+/** A number below SHAPES of the length and the first letter of a text, in either case. */
 function shapeOf(text: string): number {
-  const first = text.charCodeAt(0) || 0;
-  return text.length * SHAPE_FACTOR + (first < SHAPE_FACTOR ? first | CASE_BIT : 0);
+  const first = text.length === 0 ? 0 : text.charCodeAt(0) | CASE_BIT;
+  return (text.length * SHAPE_FACTOR + (first & (SHAPE_FACTOR - 1))) & (SHAPES - 1);
 }
 
 /** True for words of visible ASCII with one space between them. */

@@ -5,8 +5,10 @@ import type { OutputSink } from './writer.ts';
 /** Size of the kept bytes at the second write; it doubles as they grow. The first is often the whole of a small output. */
 const CAPACITY_BYTES_SECOND = 4096;
 
+const NOTHING = new Uint8Array(0);
+
 export class MemorySink implements OutputSink {
-  #kept: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  #kept = NOTHING;
   #sizeBytes = 0;
   readonly #bytesMax: number;
 
@@ -35,7 +37,7 @@ export class MemorySink implements OutputSink {
   /** The bytes written, as `bytes`; the sink is empty then. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.#kept.length === this.#sizeBytes ? this.#kept : this.bytes();
-    this.#kept = new Uint8Array(0);
+    this.#kept = NOTHING;
     this.#sizeBytes = 0;
     return taken;
   }

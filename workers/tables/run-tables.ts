@@ -9,6 +9,9 @@ import type { TableRows } from './table-rows.ts';
 /** For planning: the columns of each table. */
 export type TableColumns = ReadonlyMap<string, readonly string[]>;
 
+const NO_TABLES: Tables = new Map();
+const NO_COLUMNS: TableColumns = new Map();
+
 export class RunTables {
   readonly #cache: TableCache;
   readonly #taken = new Map<string, { readonly table: TaskTable; readonly rows: TableRows }>();
@@ -34,10 +37,12 @@ export class RunTables {
   }
 
   get tables(): Tables {
+    if (this.#taken.size === 0) return NO_TABLES;
     return new Map([...this.#taken].map(([name, { rows }]) => [name, rows]));
   }
 
   get columns(): TableColumns {
+    if (this.#taken.size === 0) return NO_COLUMNS;
     return new Map([...this.#taken].map(([name, { rows }]) => [name, rows.columns]));
   }
 

@@ -19,6 +19,8 @@ export class PreparedTemplate {
   readonly isExpected: ((text: string) => boolean) | null;
   readonly hasNoTables: boolean;
   readonly #plans = new Map<string, RunPlan>();
+  /** The plan that came last out of them. */
+  #last: { readonly headers: readonly string[]; readonly plan: RunPlan } | null = null;
 
   constructor(template: Template) {
     this.template = template;
@@ -28,15 +30,23 @@ export class PreparedTemplate {
 
   /** As planRun. A plan never changes, so that Runs share it. */
   plan(headers: readonly string[], settings: PlanSettings): RunPlan {
+    const last = this.#last;
+    const hasTables = (settings.tables?.size ?? 0) > 0;
+    if (last !== null && !hasTables && areSame(last.headers, headers)) return last.plan;
     const columns = headers.length * (this.template.operations.length + 1);
     // A reference table may be another one by the next Run.
-    const key = columns > PLAN_COLUMNS_MAX || (settings.tables?.size ?? 0) > 0 ? null : JSON.stringify(headers);
+    const key = columns > PLAN_COLUMNS_MAX || hasTables ? null : JSON.stringify(headers);
     if (key === null || key.length > HEADER_CHARACTERS_MAX) return planRun(this.template, headers, settings);
     const known = this.#plans.get(key);
-    if (known !== undefined) return known;
-    const plan = planRun(this.template, headers, settings);
+    const plan = known ?? planRun(this.template, headers, settings);
+    this.#last = { headers, plan };
+    if (known !== undefined) return plan;
     if (this.#plans.size === PLANS_MAX) this.#plans.delete(this.#plans.keys().next().value!);
     this.#plans.set(key, plan);
     return plan;
   }
+}
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, index) => text === others[index]);
 }
