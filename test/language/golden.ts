@@ -1,11 +1,13 @@
 // Runs tables of golden cases: a Template, a file and the bytes that must come out, worked out by hand. Each case runs
-// with batches of one row, of two and of full size, so that no answer depends on how rows fall into batches.
+// with batches of one row, of two and of full size, so that no answer depends on how rows fall into batches, and in
+// a memory that moves whenever it may.
 
 import { test } from 'tap';
 import { parse } from 'yaml';
 import type { RunOutcome } from '../../workers/messages.ts';
-import { applyTemplate } from '../workers/apply-template.ts';
+import { type Applied, applyTemplate } from '../workers/apply-template.ts';
 import { problemsOf } from '../workers/check-problems.ts';
+import { withMovingMemory } from '../workers/moving-memory.ts';
 
 export interface GoldenCase {
   readonly name: string;
@@ -27,6 +29,9 @@ export interface GoldenCase {
 
 const BATCH_ROWS = [1, 2, 4096];
 
+/** Of small arenas: they are enlarged for each column, for some cells. */
+const ARENA_BYTES = [1, 64, 250, 1000, 5000];
+
 /** One test for the whole table; a case that fails says its name and the size of its batches. */
 export function golden(title: string, cases: readonly GoldenCase[]): void {
   test(title, async (t) => {
@@ -36,11 +41,14 @@ export function golden(title: string, cases: readonly GoldenCase[]): void {
         t.strictSame(found, one.problems, one.name);
         continue;
       }
-      for (const rows of BATCH_ROWS) {
-        const { text, outcome } = await applyTemplate(parse(one.template), one.input ?? '', rows, one.tables);
-        const name = `${one.name} (batches of ${rows})`;
+      const apply = (rows: number) => applyTemplate(parse(one.template), one.input ?? '', rows, one.tables);
+      const check = ({ text, outcome }: Applied, name: string): void => {
         t.strictSame(answerOf(one, text, outcome), one.error ?? one.output, name);
         if (one.errors !== undefined) t.strictSame(errorsOf(outcome), one.errors, `${name}: errors`);
+      };
+      for (const rows of BATCH_ROWS) check(await apply(rows), `${one.name} (batches of ${rows})`);
+      for (const bytes of ARENA_BYTES) {
+        check(await withMovingMemory(bytes, () => apply(4096)), `${one.name} (arena of ${bytes} bytes)`);
       }
     }
   });

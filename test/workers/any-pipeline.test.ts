@@ -1,6 +1,8 @@
-// Operations in any combination: output, failure and report do not depend on the size of batches.
+// Operations in any combination: output, failure and report do not depend on the size of batches,
+// nor on a memory that moves.
 import { test } from 'tap';
-import { applyTemplate } from './apply-template.ts';
+import { type Applied, applyTemplate } from './apply-template.ts';
+import { withMovingMemory } from './moving-memory.ts';
 
 const PIPELINES = 120;
 const BATCH_ROWS = [1, 7, 4096];
@@ -77,11 +79,12 @@ test('any pipeline', async (t) => {
     const template = { input: { csv: { header_row: 0 } }, defaults: { on_error: pick(['fail', 'flag']) }, operations };
     const input = anyInput(next, pick);
     const answers: string[] = [];
-    for (const batchRows of BATCH_ROWS) {
-      const { text, outcome } = await applyTemplate(template, input, batchRows);
+    const note = ({ text, outcome }: Applied): void => {
       answers.push(JSON.stringify([text, outcome.failure, outcome.report]));
       if (text !== null) sound++;
-    }
+    };
+    for (const batchRows of BATCH_ROWS) note(await applyTemplate(template, input, batchRows));
+    note(await withMovingMemory(1 + next(2000), () => applyTemplate(template, input)));
     const isSame = answers.every((answer) => answer === answers[0]);
     if (!isSame) t.comment(JSON.stringify({ template, input }), answers);
     t.ok(isSame, `pipeline ${pipeline}`);

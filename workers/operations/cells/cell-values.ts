@@ -3,6 +3,7 @@
 import { ASCII_TEXT_BYTES_MAX, asciiText } from '../../ascii-text.ts';
 import { type Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../batch.ts';
 import { valueOfJson } from '../../expression/value-text.ts';
+import type { Heap } from '../../heap.ts';
 import type { ColumnType } from '../../schema.ts';
 import { CalendarDate } from '../../values/calendar.ts';
 import { Decimal, decimalOf } from '../../values/decimal.ts';
@@ -16,16 +17,14 @@ const MICROS_PER_SECOND = 1_000_000n;
 /** High words of integers that fit a double exactly: 53 bits and the sign. */
 const SAFE_HIGH_MAX = 2 ** 21;
 
-/** Reads the cells of one column. `bind` comes first for each batch, and again after anything that may allocate. */
+/** Reads the cells of one column. `bind` comes first for each batch. The memory may move between two reads. */
 export class CellReader {
   readonly #index: number;
   #batch!: Batch;
   #column!: ColumnData;
   /** u32 index of the views, -1 when there are none. */
   #views = -1;
-  #u8!: Uint8Array;
-  #u32!: Uint32Array;
-  #f64!: Float64Array;
+  #heap!: Heap;
 
   /** @param parseJson gives json cells as values instead of their texts */
   constructor(type: ColumnType, index: number, parseJson = false) {
@@ -41,43 +40,43 @@ export class CellReader {
     if (batch.columns[this.#index]!.kind === 'raw') batch.views(this.#index);
     this.#column = batch.columns[this.#index]!;
     this.#views = this.#column.kind === 'views' ? this.#column.at >>> 2 : -1;
-    this.#u8 = batch.heap.u8;
-    this.#u32 = batch.heap.u32;
-    this.#f64 = batch.heap.f64;
+    this.#heap = batch.heap;
   }
 
   text(row: number): string | null {
     if (this.#views < 0) return null;
+    const { u8, u32 } = this.#heap;
     const at = this.#views + row * VIEW_WORDS;
-    const start = this.#u32[at]!;
+    const start = u32[at]!;
     if (start === 0) return null;
-    const length = this.#u32[at + 1]!;
-    const text = length <= ASCII_TEXT_BYTES_MAX ? asciiText(this.#u8, start, length) : null;
+    const length = u32[at + 1]!;
+    const text = length <= ASCII_TEXT_BYTES_MAX ? asciiText(u8, start, length) : null;
     return text ?? decodeCell(this.#batch.arena, start, length);
   }
 
   /** Meta byte of a typed cell; META_NULL in a column of nulls that was text before. */
   meta(row: number): number {
-    return this.#column.kind === 'typed' ? this.#u8[this.#column.meta + row]! : META_NULL;
+    return this.#column.kind === 'typed' ? this.#heap.u8[this.#column.meta + row]! : META_NULL;
   }
 
   number(row: number): number {
-    return this.#f64[(this.#at() >>> 3) + row]!;
+    return this.#heap.f64[(this.#at() >>> 3) + row]!;
   }
 
   /** A number while it is safe, a bigint above. */
   integer(row: number): number | bigint {
     const at = (this.#at() >>> 2) + row * 2;
-    const high = this.#u32[at + 1]! | 0;
+    const { u32 } = this.#heap;
+    const high = u32[at + 1]! | 0;
     if (high >= -SAFE_HIGH_MAX && high < SAFE_HIGH_MAX) {
-      const value = high * TWO_32 + this.#u32[at]!;
+      const value = high * TWO_32 + u32[at]!;
       if (value > Number.MIN_SAFE_INTEGER) return value;
     }
     return this.bigint(row);
   }
 
   bigint(row: number): bigint {
-    return this.#batch.heap.i64[(this.#at() >>> 3) + row]!;
+    return this.#heap.i64[(this.#at() >>> 3) + row]!;
   }
 
   decimal(row: number, meta: number): Decimal {
@@ -90,14 +89,6 @@ export class CellReader {
 
   #at(): number {
     return this.#column.kind === 'typed' ? this.#column.at : 0;
-  }
-}
-
-/** Binds several readers to a batch. Views that are made for one may move the memory under those bound before. */
-export function bindAll(batch: Batch, bind: () => void): void {
-  for (let bytes: Uint8Array | null = null; bytes !== batch.heap.u8; ) {
-    bytes = batch.heap.u8;
-    bind();
   }
 }
 

@@ -4,7 +4,7 @@ import type { RowErrorCode } from '../../report.ts';
 import type { ColumnType } from '../../schema.ts';
 import type { Operator, OperatorContext, RowErrorRule } from '../operation.ts';
 import { type CellEdit, type CellTarget, type CellWork, columnIndex, startCellOperator } from './cell-operator.ts';
-import { bindAll, CellReader } from './cell-values.ts';
+import { CellReader } from './cell-values.ts';
 import { ColumnBuilder } from './column-builder.ts';
 import { settleText } from './text-cells.ts';
 
@@ -36,7 +36,7 @@ export function valueEdit(context: OperatorContext, computation: CellComputation
     const { batch, rows, count, column } = work;
     const before = work.inPlace ? batch.columns[column]! : null;
     if (!builder.begin(batch.rows, before)) return null;
-    bindAll(batch, () => computation.bind(batch));
+    computation.bind(batch);
     const { u32 } = context.arena.heap;
     const settled: number[] = [];
     for (let i = 0; i < count; i++) {

@@ -9,7 +9,7 @@ import { jsonText } from '../../expression/value-text.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { ColumnType, Schema } from '../../schema.ts';
 import { parseTimestamp } from '../../values/timestamp.ts';
-import { bindAll, CellReader } from '../cells/cell-values.ts';
+import { CellReader } from '../cells/cell-values.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import type { OperatorContext } from '../operation.ts';
 import { type LookupContext, tableLookup } from '../tables/table-lookup.ts';
@@ -50,12 +50,10 @@ export class RowExpression {
     this.#cell = type === 'json' ? (result) => jsonCell(cell(result)) : cell;
   }
 
-  /** Comes before the first row of each batch, and again after anything that may allocate. */
+  /** Comes before the first row of each batch. */
   bind(batch: Batch): void {
     this.#batch = batch;
-    bindAll(batch, () => {
-      for (const reader of this.#readers) reader.bind(batch);
-    });
+    for (const reader of this.#readers) reader.bind(batch);
   }
 
   /** The cell for a physical row in the form of `type` (json: its text), null, or a CellFault. */

@@ -111,7 +111,7 @@ export class RowGroups {
       pending = [];
     };
     yield* this.#sorter.finish((batch) => {
-      bindAll(batch, readers);
+      for (const reader of readers) reader.bind(batch);
       for (let at = 0; at < batch.live; at++) {
         const row = batch.physicalRow(at);
         const values = readers.map((reader) => reader.read(row));
@@ -122,14 +122,12 @@ export class RowGroups {
           close();
           key = copy;
           this.#reduction.begin();
-          if (this.#late !== null) bindAll(batch, readers);
         }
         if (isNew || takesLast) placed = { cells: values, source: batch.sourceRow(row) };
         this.#reduction.add(values);
         if (metrics?.held.isOver !== true) continue;
         this.#late ??= new LateGroups(this.#context, metrics, types, groups);
         this.#late.take();
-        bindAll(batch, readers);
       }
       if (pending.length >= GROUPS_MAX) writePending();
     });
@@ -160,9 +158,4 @@ function keyBytes(batch: Batch, row: number): Buffer {
   const { u8, u32 } = batch.heap;
   const view = (column.at >>> 2) + row * 2;
   return Buffer.from(u8.buffer, u32[view]!, u32[view + 1]!);
-}
-
-/** Again after anything that may allocate. */
-function bindAll(batch: Batch, readers: readonly CellReader[]): void {
-  for (const reader of readers) reader.bind(batch);
 }

@@ -1,6 +1,6 @@
 // Keys for sorting rows of batches by some of their columns.
 import { type Batch, VIEW_BYTES } from '../../batch.ts';
-import { bindAll, CellReader } from '../cells/cell-values.ts';
+import { CellReader } from '../cells/cell-values.ts';
 import { chainScratchBytes, runTextChain, type TextStep } from '../cells/text-chain.ts';
 import { caseStep } from '../cells/text-steps.ts';
 import type { OperatorContext } from '../operation.ts';
@@ -94,9 +94,7 @@ export class SortKeys implements RowOrder {
 
   #makeByCell(batch: Batch, views: number): boolean {
     const { arena } = batch;
-    bindAll(batch, () => {
-      for (const reader of this.#readers) reader.bind(batch);
-    });
+    for (const reader of this.#readers) reader.bind(batch);
     const { u8, u32 } = arena.heap;
     const values: unknown[] = [];
     for (let position = 0; position < batch.live; position++) {

@@ -1,9 +1,10 @@
 // Judges rows by rules. Every rule sees the row as it came in; what rules find is settled in their order, up to the one
 // that drops the row. Which rows repeat a key is known before (MarkedRows): it stands in columns behind the others.
 import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.ts';
+import type { Heap } from '../../heap.ts';
 import type { RowErrorCode } from '../../report.ts';
 import { columnIndex, withoutRows } from '../cells/cell-operator.ts';
-import { bindAll, CellReader } from '../cells/cell-values.ts';
+import { CellReader } from '../cells/cell-values.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import { RowExpression } from '../expressions/row-expression.ts';
 import { MARK_AGAIN } from '../keys/marked-rows.ts';
@@ -46,26 +47,15 @@ export class Validator implements Operator {
     const { arena, input, next } = this.#context;
     const mark = arena.next;
     const outcome: Outcome = { dropped: new Set(), blanks: new Map() };
-    this.#bind(batch);
+    for (const rule of this.#rules) rule.bind(batch);
     const rows = batch.withColumns(batch.columns.slice(0, input.length));
-    const bound = arena.heap.u8;
     const doubtful = this.#doubtful(batch);
-    // The lists may have moved the memory under the readers.
-    if (bound !== arena.heap.u8) this.#bind(batch);
     for (let position = 0; position < doubtful.live; position++) {
-      const { u8 } = arena.heap;
       this.#judge(rows, doubtful.physicalRow(position), outcome);
-      if (u8 !== arena.heap.u8) this.#bind(batch);
     }
     const kept = outcome.dropped.size === 0 ? rows : withoutRows(rows, outcome.dropped);
     if (kept.live > 0) next(kept.withColumns(this.#blanked(rows, outcome)));
     arena.release(mark);
-  }
-
-  #bind(batch: Batch): void {
-    bindAll(batch, () => {
-      for (const rule of this.#rules) rule.bind(batch);
-    });
   }
 
   /** The rows that not all rules are known to hold for. */
@@ -192,17 +182,17 @@ function judgeOfMarks(
   code: RowErrorCode,
   reader: CellReader | null,
 ): Pick<RunningRule, 'bind' | 'judge'> {
-  let u8: Uint8Array;
+  let heap: Heap;
   let meta = 0;
   return {
     bind(batch) {
       const column = batch.columns[index]!;
       if (column.kind !== 'typed') throw new Error('the marks of a rule are missing');
-      u8 = batch.heap.u8;
+      heap = batch.heap;
       meta = column.meta;
     },
     judge(row) {
-      if (u8[meta + row] !== found) return null;
+      if (heap.u8[meta + row] !== found) return null;
       return reader !== null && isEmpty(reader.read(row)) ? null : code;
     },
   };
