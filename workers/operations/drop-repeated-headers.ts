@@ -100,16 +100,18 @@ class RepeatedHeaders implements Operator {
     const selection = arena.tryTake(batch.live * 4);
     const views = selection === 0 ? 0 : this.#keys.make(batch, batch.selection, batch.live);
     if (views === 0) return null;
-    const { u8, u32 } = arena.heap;
+    const { heap } = arena;
     let live = 0;
     for (let position = 0; position < batch.live; position++) {
+      const { u8, u32 } = heap;
       const row = batch.physicalRow(position);
       const view = (views >>> 2) + row * 2;
       const isCandidate =
         u32[view] !== 0 &&
         u32[view + 1] === this.#first.length &&
         this.#first.equals(u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!));
-      if (!isCandidate || !this.#isHeader(batch, row)) u32[(selection >>> 2) + live++] = row;
+      // Views that are made for a candidate may move the memory.
+      if (!isCandidate || !this.#isHeader(batch, row)) heap.u32[(selection >>> 2) + live++] = row;
     }
     return live === batch.live ? batch : batch.withSelection(selection, live);
   }
