@@ -52,7 +52,9 @@ test('parse_number reads as its twin does', (t) => {
         const value = parsed === null || most === undefined ? parsed : roundDecimal(parsed, most, rounding);
         if (value === null) return null;
         if (type === 'integer' && BigInt.asIntN(64, BigInt(value.digits)) !== BigInt(value.digits)) return null;
-        return type === 'number' ? String(decimalToNumber(value)) : decimalText(value);
+        if (type !== 'number') return decimalText(value);
+        const number = decimalToNumber(value);
+        return Number.isFinite(number) ? String(number) : null;
       });
       const input = { columns: ['a'], rows: texts.map((cell) => [cell]) };
       const made = runOperation(parseNumber, { op: 'parse_number', columns: 'a', ...parameters }, input, { sparse });
@@ -80,7 +82,8 @@ test('cast reads plain numbers as its twin does', (t) => {
         const whole = value === null ? null : roundDecimal(value, 0, 'error');
         const fits = whole !== null && BigInt.asIntN(64, BigInt(whole.digits)) === BigInt(whole.digits);
         const isNumber = cell !== null && /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?$/.test(cell);
-        return [value && decimalText(value), fits ? decimalText(whole) : null, isNumber ? Number(cell) : null];
+        const number = isNumber && Number.isFinite(Number(cell)) ? Number(cell) : null;
+        return [value && decimalText(value), fits ? decimalText(whole) : null, number];
       });
       return made.rows.every(([decimal, integer, number], at) => {
         const [d, i, n] = expected[at]!;

@@ -47,12 +47,12 @@ export function numberEdit(
   return readEdit(context, target, run, read);
 }
 
-/** Null when the plain spelling means something else here. */
 /** A double, or OUT_OF_RANGE where the digits mean more than a double holds: they are not infinite. */
 export function finiteNumber(value: number): number | CellFault {
   return Number.isFinite(value) ? value : new CellFault('OUT_OF_RANGE');
 }
 
+/** Null when the plain spelling means something else here. */
 function formatWords({ format, type, scale, rounding, minusZero }: NumberReading): number[] | null {
   const { decimal = '.', grouping = '', negative = ['-x'], strip = [] } = format;
   const groups = /^\s$/.test(grouping) ? '' : grouping;

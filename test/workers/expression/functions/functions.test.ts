@@ -65,7 +65,7 @@ holds('functions on dates', [
   ['parse_date("2024-05-06 07:08", "yyyy-MM-dd HH:mm")', '2024-05-06T07:08:00Z'],
   [
     'parse_date(status, "DD.MM.YYYY")',
-    "!The date pattern is wrong: the letter D means nothing in a date pattern (put text in '...'): d is the day.",
+    "!The date pattern is wrong: the letter D means nothing in a date pattern (put text in '...'): d is the day, M the month, y the year, as in dd.MM.yyyy.",
   ],
   ['format_date(booked, "EEE dd MMM yy")', 'Thu 29 Feb 24'],
   ['format_date(to_timezone(at, "Europe/Berlin"), "dd.MM.yyyy HH:mm X")', '01.03.2024 00:30 +0100'],
