@@ -58,7 +58,7 @@ async function run(settings: Settings): Promise<void> {
   if (parts.has('workers')) onSection(await benchWorkers(service));
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
   line.clear();
-  if (settings.write) writeResults(BENCH_FOLDER, machine, summaryFirst(sections));
+  if (settings.write) writeResults(BENCH_FOLDER, machine, summaryFirst(sections), settings.left);
 }
 
 function summaryFirst(sections: readonly Section[]): readonly Section[] {

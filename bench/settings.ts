@@ -19,6 +19,8 @@ export interface Settings {
   readonly folder: string;
   /** Whether bench/RESULTS.md and the charts are written. */
   readonly write: boolean;
+  /** Names of what is not measured. */
+  readonly left: readonly string[];
 }
 
 const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3 };
@@ -27,7 +29,7 @@ const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1 };
 export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR]
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
   --quick   20 MB and one round: to see that everything runs; its figures mean little
-  --write   a full run also writes bench/RESULTS.md and bench/charts
+  --write   also writes bench/RESULTS.md and bench/charts, of inputs and rounds in full; says what was left out
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
   --folder  where inputs and outputs lie; memory unless said`;
 
@@ -47,10 +49,17 @@ export function readSettings(args: readonly string[]): Settings {
   const defaults = values.quick ? QUICK : FULL;
   const bytes = positive('bytes', values.bytes) ?? defaults.bytes;
   const rounds = positive('rounds', values.rounds) ?? defaults.rounds;
-  const isFull = values.only === undefined && bytes >= FULL.bytes && rounds >= FULL.rounds;
-  if (values.write && !isFull) throw new Error('--write is for a full run: leave out --only, --quick and the like.');
+  if (values.write && (bytes < FULL.bytes || rounds < FULL.rounds)) {
+    throw new Error('--write is for inputs and rounds in full: leave out --quick and the like.');
+  }
+  const { parts, workloads } = chosen(values.only);
   return {
-    ...chosen(values.only),
+    parts,
+    workloads,
+    left: [
+      ...WORKLOADS.filter((workload) => !workloads.includes(workload)).map(({ name }) => name),
+      ...PARTS.filter((part) => !parts.has(part)),
+    ],
     bytes,
     rounds,
     loadSeconds: defaults.loadSeconds,

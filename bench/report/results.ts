@@ -18,20 +18,30 @@ Memory is the peak of the process. Physical limits are measured in the same run:
 reading and writing files of the medium.
 `;
 
-/** @param folder the project's bench folder */
-export function writeResults(folder: string, machine: Machine, sections: readonly Section[]): void {
+/**
+ * @param folder the project's bench folder
+ * @param left names of what was not measured
+ */
+export function writeResults(
+  folder: string,
+  machine: Machine,
+  sections: readonly Section[],
+  left: readonly string[] = [],
+): void {
   const charts = join(folder, 'charts');
   mkdirSync(charts, { recursive: true });
   for (const name of readdirSync(charts)) if (name.endsWith('.svg')) rmSync(join(charts, name));
   for (const { name, title, chart } of sections) {
     if (chart !== null) writeFileSync(join(charts, `${name}.svg`), chartSvg(title, chart));
   }
-  writeFileSync(join(folder, 'RESULTS.md'), resultsText(machine, sections));
+  writeFileSync(join(folder, 'RESULTS.md'), resultsText(machine, sections, left));
 }
 
-function resultsText(machine: Machine, sections: readonly Section[]): string {
+function resultsText(machine: Machine, sections: readonly Section[], left: readonly string[]): string {
   const about = machineLines(machine).map(([name, value]) => `| ${name} | ${value} |`);
-  return [INTRODUCTION, ['| | |', '|---|---|', ...about, ''].join('\n'), ...sections.map(sectionText)].join('\n');
+  const table = ['| | |', '|---|---|', ...about, ''].join('\n');
+  const omitted = left.length === 0 ? [] : [`Not measured in this run: ${left.join(', ')}.\n`];
+  return [INTRODUCTION, table, ...omitted, ...sections.map(sectionText)].join('\n');
 }
 
 function sectionText({ name, title, columns, rows, notes, chart }: Section): string {

@@ -179,9 +179,10 @@ t.test('limits, tables and charts', async (t) => {
     { name: 'w1', title: 'W1: select', columns: ['', 'MB/s'], rows: [['ours', '400']], notes: ['A note.'], chart },
   ];
   const results = join(folder, 'results');
-  writeResults(results, machine, sections);
+  writeResults(results, machine, sections, ['W2', 'growth']);
   t.equal(readFileSync(join(results, 'charts', 'w1.svg'), 'utf8'), chartSvg('W1: select', chart));
   const text = readFileSync(join(results, 'RESULTS.md'), 'utf8');
   t.match(text, '| Machine | P, 2 cores, 16 GiB |');
+  t.match(text, 'Not measured in this run: W2, growth.');
   t.match(text, '## W1: select\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\n![W1: select](charts/w1.svg)');
 });
