@@ -66,7 +66,8 @@ export class Service {
     const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const places = ['--catalog', this.catalog.folder, '--data', this.dataFolder];
     return spawn(process.execPath, [COMMAND, 'serve', ...places, ...flags], {
-      env: { ...process.env, ...this.#environment },
+      // Without the test runner's own modules, which would be loaded into each thread: 180 MiB on Node 22.
+      env: { ...process.env, NODE_OPTIONS: undefined, ...this.#environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   }
