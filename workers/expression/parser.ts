@@ -221,12 +221,11 @@ class Parser {
       if (text === '.') return this.#rooted(offset);
     } else if (kind === 'identifier') {
       if (RESERVED_WORDS.has(text)) {
+        const hint = foreignOperator(text);
+        const meant = hint === null ? '' : ` ${hint}`;
         throw new ProblemFound(
           'EXPR_SYNTAX',
-          `${text} is a word of the language. ${foreignOperator(text) ?? ''} Write row["${text}"] for a column of this name.`.replace(
-            '  ',
-            ' ',
-          ),
+          `${text} is a word of the language.${meant} Write row["${text}"] for a column of this name.`,
           offset,
         );
       }
