@@ -160,9 +160,12 @@ function wrongType(parent: Schema, data: unknown): string {
   return `Write ${wanted.join(' or ')}, not ${typeName(data)}.${hint}`;
 }
 
+/** A longer text is not shown again in the form that it should have, in UTF-16 units: the message must stay a line. */
+const FORM_CHARACTERS_MAX = 40;
+
 /** A text where a list of texts or a mapping around it is wanted. */
 function formHint(parent: Schema, data: unknown): string {
-  if (typeof data !== 'string' || data.length > 40) return '';
+  if (typeof data !== 'string' || data.length > FORM_CHARACTERS_MAX) return '';
   if (parent['type'] === 'array') return ` Put it in brackets: [${JSON.stringify(data)}].`;
   const required = parent['required'] as readonly string[] | undefined;
   return parent['type'] === 'object' && required?.length === 1
