@@ -142,8 +142,11 @@ t.test('options', async (t) => {
   t.equal(readSettings(['--quick']).rounds, 1);
   t.equal(readSettings(['--quick', '--rounds', '3']).rounds, 3);
   t.equal(readSettings(['--write']).write, true);
-  t.throws(() => readSettings(['--write', '--quick']), /full run/);
-  t.throws(() => readSettings(['--write', '--only', 'W1']), /full run/);
+  t.throws(() => readSettings(['--write', '--quick']), /rounds in full/);
+  const part = readSettings(['--write', '--only', 'W1']);
+  t.equal(part.write, true);
+  t.equal(part.left.includes('W1'), false);
+  t.equal(part.left.includes('W2') && part.left.includes('growth'), true, 'what a part leaves out is named');
   t.throws(() => readSettings(['--only', 'W1,W99']), /does not know W99/);
   t.throws(() => readSettings(['--bytes', '2e3.5']), /whole number/);
 });
