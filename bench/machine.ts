@@ -41,11 +41,15 @@ export function machineLines(machine: Machine): readonly (readonly [name: string
   ];
 }
 
+/** Written by `--write`, as git names what is left out. */
+const WRITTEN = ['RESULTS.md', 'charts', 'figures'].map((name) => `:(top,exclude)bench/${name}`);
+
 function commit(): string | null {
   const git = (...args: string[]): string =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   try {
-    const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
+    // What the benchmark itself writes is no change of what it measures.
+    const changed = git('status', '--porcelain', '--untracked-files=no', '--', ':/', ...WRITTEN) !== '';
     return `${git('rev-parse', '--short', 'HEAD')}${changed ? ' with changes' : ''}`;
   } catch {
     // No git, or a copy without its history: the figures then name no commit.

@@ -1,11 +1,13 @@
-// `npm run bench`: measures what the options ask for, prints each table as it is ready, and writes RESULTS.md when asked.
+// `npm run bench`: measures what the options ask for, prints each table as it is ready, and writes it into
+// RESULTS.md when asked.
 import { mkdirSync, rmSync } from 'node:fs';
 import { benchEngine, type EngineResult } from './engine.ts';
 import { benchGrowth } from './growth.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { measureLimits } from './physical-limits.ts';
 import { progress } from './progress.ts';
-import { engineSection, summarySection } from './report/engine-section.ts';
+import { engineSection, type SummaryLine, summaryLine, summarySection } from './report/engine-section.ts';
+import { saveMeasurement } from './report/measurements.ts';
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
@@ -34,36 +36,32 @@ async function run(settings: Settings): Promise<void> {
   const machine = describeMachine(folder);
   for (const [name, value] of machineLines(machine)) console.log(`${name}: ${value}`);
   const line = progress();
-  const sections: Section[] = [];
-  const onSection = (section: Section): void => {
+  const onSection = (section: Section, summary: SummaryLine | null = null): void => {
     line.clear();
     printSection(section);
-    sections.push(section);
+    if (!settings.write) return;
+    saveMeasurement(BENCH_FOLDER, { machine, section, summary });
+    writeResults(BENCH_FOLDER);
   };
   line.show('measuring what the machine can do');
   const limits = measureLimits(folder);
   if (parts.has('engine')) {
-    const results: EngineResult[] = [];
+    const lines: SummaryLine[] = [];
     const onResult = (result: EngineResult): void => {
-      results.push(result);
-      onSection(engineSection(result));
+      const summary = summaryLine(result);
+      lines.push(summary);
+      onSection(engineSection(result), summary);
     };
     benchEngine({ folder, inputBytes: bytes, rounds, workloads, limits, progress: line, onResult });
-    onSection(summarySection(results));
+    printSection(summarySection(lines));
   }
   const service = { folder, bytes, rounds, loadSeconds: settings.loadSeconds, progress: line };
-  if (parts.has('uploads')) (await benchUploads(service)).forEach(onSection);
+  if (parts.has('uploads')) for (const section of await benchUploads(service)) onSection(section);
   if (parts.has('small-runs')) onSection(await benchSmallRuns(service));
   if (parts.has('latency')) onSection(await benchLatency(service));
   if (parts.has('workers')) onSection(await benchWorkers(service));
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
   line.clear();
-  if (settings.write) writeResults(BENCH_FOLDER, machine, summaryFirst(sections), settings.left);
-}
-
-function summaryFirst(sections: readonly Section[]): readonly Section[] {
-  const isSummary = ({ name }: Section): boolean => name === 'summary';
-  return [...sections.filter(isSummary), ...sections.filter((section) => !isSummary(section))];
 }
 
 /** Interrupted: gigabytes must not stay in memory. The children got the terminal's signal too. */

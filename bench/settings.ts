@@ -17,10 +17,8 @@ export interface Settings {
   readonly loadSeconds: number;
   /** Made by the run and removed at its end. */
   readonly folder: string;
-  /** Whether bench/RESULTS.md and the charts are written. */
+  /** Whether what is measured goes into bench/RESULTS.md, its figures and charts. */
   readonly write: boolean;
-  /** Names of what is not measured. */
-  readonly left: readonly string[];
 }
 
 const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3 };
@@ -29,7 +27,7 @@ const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1 };
 export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR]
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
   --quick   20 MB and one round: to see that everything runs; its figures mean little
-  --write   also writes bench/RESULTS.md and bench/charts, of inputs and rounds in full; says what was left out
+  --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
   --folder  where inputs and outputs lie; memory unless said`;
 
@@ -52,14 +50,8 @@ export function readSettings(args: readonly string[]): Settings {
   if (values.write && (bytes < FULL.bytes || rounds < FULL.rounds)) {
     throw new Error('--write is for inputs and rounds in full: leave out --quick and the like.');
   }
-  const { parts, workloads } = chosen(values.only);
   return {
-    parts,
-    workloads,
-    left: [
-      ...WORKLOADS.filter((workload) => !workloads.includes(workload)).map(({ name }) => name),
-      ...PARTS.filter((part) => !parts.has(part)),
-    ],
+    ...chosen(values.only),
     bytes,
     rounds,
     loadSeconds: defaults.loadSeconds,

@@ -23,38 +23,51 @@ export function engineSection({ workload, inputBytes, limit, standings }: Engine
   };
 }
 
+/** A workload beside the fastest of the others; rates in MB/s. */
+export interface SummaryLine {
+  readonly label: string;
+  readonly title: string;
+  readonly limitRate: number;
+  readonly own: Contender;
+  /** Null where nobody else took part. */
+  readonly best: Contender | null;
+}
+
+interface Contender {
+  readonly name: string;
+  readonly rate: number;
+  readonly peakBytes: number;
+}
+
+export function summaryLine({ workload, limit, standings }: EngineResult): SummaryLine {
+  const [own, ...others] = standings.flatMap(({ name, rate, peakBytes }): Contender[] =>
+    rate === null ? [] : [{ name, rate: rate.median, peakBytes }],
+  );
+  const best = others.sort((left, right) => right.rate - left.rate)[0] ?? null;
+  return { label: workload.name, title: workload.title, limitRate: limit.rate, own: own!, best };
+}
+
 /** Every workload beside the fastest of the others. */
-export function summarySection(results: readonly EngineResult[]): Section {
-  const lines = results.map(({ workload, limit, standings }) => {
-    const [own, ...others] = standings;
-    const best = others
-      .filter(({ rate }) => rate !== null)
-      .sort((left, right) => right.rate!.median - left.rate!.median)[0];
-    return { workload, limit, own: own!, best };
-  });
+export function summarySection(lines: readonly SummaryLine[]): Section {
+  const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
   return {
     name: 'summary',
     title: 'template-run beside the fastest of the others',
     columns: ['', 'ours MB/s', 'peak MB', 'of the limit', 'fastest other', 'its MB/s', 'its peak MB', 'ours / it'],
-    rows: lines.map(({ workload, limit, own, best }) => [
-      `${workload.name}, ${workload.title}`,
-      own.rate!.median.toFixed(0),
-      (own.peakBytes / 1e6).toFixed(0),
-      `${((own.rate!.median / limit.rate) * 100).toFixed(0)} %`,
-      ...(best === undefined
+    rows: lines.map(({ label, title, limitRate, own, best }) => [
+      `${label}, ${title}`,
+      own.rate.toFixed(0),
+      megabytes(own.peakBytes),
+      `${((own.rate / limitRate) * 100).toFixed(0)} %`,
+      ...(best === null
         ? ['none', '', '', '']
-        : [
-            best.name,
-            best.rate!.median.toFixed(0),
-            (best.peakBytes / 1e6).toFixed(0),
-            (own.rate!.median / best.rate!.median).toFixed(2),
-          ]),
+        : [best.name, best.rate.toFixed(0), megabytes(best.peakBytes), (own.rate / best.rate).toFixed(2)]),
     ]),
     notes: ['Each physical limit stands with its workload.'],
     chart: {
       unit: 'ours / fastest other',
-      bars: lines.flatMap(({ workload, own, best }) =>
-        best === undefined ? [] : [{ label: workload.name, value: own.rate!.median / best.rate!.median, ours: true }],
+      bars: lines.flatMap(({ label, own, best }) =>
+        best === null ? [] : [{ label, value: own.rate / best.rate, ours: true }],
       ),
       limit: { label: 'as fast', value: 1 },
     },

@@ -1,9 +1,15 @@
-// Writes bench/RESULTS.md and bench/charts/*.svg from the sections of a full run.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// Writes bench/RESULTS.md and bench/charts/*.svg from what has been measured.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Machine, machineLines } from '../machine.ts';
+import { WORKLOADS } from '../workloads/index.ts';
 import { chartSvg } from './chart.ts';
+import { summarySection } from './engine-section.ts';
+import { readMeasurements } from './measurements.ts';
 import type { Section } from './section.ts';
+
+/** In the order of the text, after the workloads. */
+const SERVICE_SECTIONS = ['upload', 'uploads-at-once', 'small-runs', 'latency', 'workers', 'growth'];
 
 const INTRODUCTION = `# Results of the benchmark
 
@@ -15,36 +21,36 @@ small file of the same kind before its time counts: exactly, except that DuckDB 
 and that DuckDB and Polars may give groups (W5), rows of one amount (W6) and bookings (W8) in any order. Contenders that
 take more than five seconds are measured once. *CPU ms/MB* is the processor time of all threads for each MB of input.
 Memory is the peak of the process. Physical limits are measured in the same run: copying memory, looking for a byte,
-reading and writing files of the medium.
+reading and writing files of the medium. Each section says what it was measured on; its figures as data: \`figures/\`.
 `;
 
 /**
+ * Writes RESULTS.md and the charts anew from all that has been measured.
  * @param folder the project's bench folder
- * @param left names of what was not measured
  */
-export function writeResults(
-  folder: string,
-  machine: Machine,
-  sections: readonly Section[],
-  left: readonly string[] = [],
-): void {
+export function writeResults(folder: string): void {
+  const names = [...WORKLOADS.map(({ name }) => name.toLowerCase()), ...SERVICE_SECTIONS];
+  const measurements = readMeasurements(folder, names);
+  const lines = measurements.flatMap(({ summary }) => (summary === null ? [] : [summary]));
+  const summary = summarySection(lines);
   const charts = join(folder, 'charts');
+  rmSync(charts, { recursive: true, force: true });
   mkdirSync(charts, { recursive: true });
-  for (const name of readdirSync(charts)) if (name.endsWith('.svg')) rmSync(join(charts, name));
-  for (const { name, title, chart } of sections) {
+  for (const { name, title, chart } of [summary, ...measurements.map(({ section }) => section)]) {
     if (chart !== null) writeFileSync(join(charts, `${name}.svg`), chartSvg(title, chart));
   }
-  writeFileSync(join(folder, 'RESULTS.md'), resultsText(machine, sections, left));
+  const measured = new Set(measurements.map(({ section }) => section.name));
+  const missing = names.filter((name) => !measured.has(name));
+  const parts = [
+    INTRODUCTION,
+    ...(missing.length === 0 ? [] : [`Not measured: ${missing.join(', ')}.\n`]),
+    ...(lines.length === 0 ? [] : [sectionText(summary, null)]),
+    ...measurements.map(({ section, machine }) => sectionText(section, machine)),
+  ];
+  writeFileSync(join(folder, 'RESULTS.md'), parts.join('\n'));
 }
 
-function resultsText(machine: Machine, sections: readonly Section[], left: readonly string[]): string {
-  const about = machineLines(machine).map(([name, value]) => `| ${name} | ${value} |`);
-  const table = ['| | |', '|---|---|', ...about, ''].join('\n');
-  const omitted = left.length === 0 ? [] : [`Not measured in this run: ${left.join(', ')}.\n`];
-  return [INTRODUCTION, table, ...omitted, ...sections.map(sectionText)].join('\n');
-}
-
-function sectionText({ name, title, columns, rows, notes, chart }: Section): string {
+function sectionText({ name, title, columns, rows, notes, chart }: Section, machine: Machine | null): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [
     `## ${title}`,
@@ -54,6 +60,13 @@ function sectionText({ name, title, columns, rows, notes, chart }: Section): str
     ...rows.map(line),
     '',
     ...notes.flatMap((note) => [note, '']),
+    ...(machine === null ? [] : [`Measured on: ${machineText(machine)}.`, '']),
     ...(chart === null ? [] : [`![${title}](charts/${name}.svg)`, '']),
   ].join('\n');
+}
+
+function machineText(machine: Machine): string {
+  return machineLines(machine)
+    .map(([name, value], index) => `${index === 0 ? '' : `${name.toLowerCase()} `}${value}`)
+    .join('; ');
 }

@@ -12,7 +12,9 @@ import { INPUTS } from '../../bench/inputs/index.ts';
 import { measure } from '../../bench/measure.ts';
 import { limitOf } from '../../bench/physical-limits.ts';
 import { chartSvg } from '../../bench/report/chart.ts';
+import { saveMeasurement } from '../../bench/report/measurements.ts';
 import { writeResults } from '../../bench/report/results.ts';
+import type { Section } from '../../bench/report/section.ts';
 import { readSettings } from '../../bench/settings.ts';
 import { WORKLOADS, workloadNamed } from '../../bench/workloads/index.ts';
 import type { Cells } from '../../bench/workloads/javascript-program.ts';
@@ -143,10 +145,7 @@ t.test('options', async (t) => {
   t.equal(readSettings(['--quick', '--rounds', '3']).rounds, 3);
   t.equal(readSettings(['--write']).write, true);
   t.throws(() => readSettings(['--write', '--quick']), /rounds in full/);
-  const part = readSettings(['--write', '--only', 'W1']);
-  t.equal(part.write, true);
-  t.equal(part.left.includes('W1'), false);
-  t.equal(part.left.includes('W2') && part.left.includes('growth'), true, 'what a part leaves out is named');
+  t.equal(readSettings(['--write', '--only', 'W1']).write, true, 'a part can be measured again alone');
   t.throws(() => readSettings(['--only', 'W1,W99']), /does not know W99/);
   t.throws(() => readSettings(['--bytes', '2e3.5']), /whole number/);
 });
@@ -178,14 +177,28 @@ t.test('limits, tables and charts', async (t) => {
     date: '',
     load: 0,
   };
-  const sections = [
-    { name: 'w1', title: 'W1: select', columns: ['', 'MB/s'], rows: [['ours', '400']], notes: ['A note.'], chart },
-  ];
+  const section = (name: string, cell: string): Section => ({
+    name,
+    title: `${name}: a title`,
+    columns: ['', 'MB/s'],
+    rows: [['ours', cell]],
+    notes: ['A note.'],
+    chart,
+  });
+  const own = { name: 'template-run', rate: 300, peakBytes: 100e6 };
+  const best = { name: 'other', rate: 200, peakBytes: 400e6 };
+  const summary = { label: 'W1', title: 'select', limitRate: 600, own, best };
   const results = join(folder, 'results');
-  writeResults(results, machine, sections, ['W2', 'growth']);
-  t.equal(readFileSync(join(results, 'charts', 'w1.svg'), 'utf8'), chartSvg('W1: select', chart));
+  saveMeasurement(results, { machine, section: section('growth', '1'), summary: null });
+  saveMeasurement(results, { machine, section: section('w1', '7'), summary });
+  saveMeasurement(results, { machine: { ...machine, node: 'v22' }, section: section('w1', '400'), summary });
+  writeResults(results);
+  t.equal(readFileSync(join(results, 'charts', 'w1.svg'), 'utf8'), chartSvg('w1: a title', chart));
   const text = readFileSync(join(results, 'RESULTS.md'), 'utf8');
-  t.match(text, '| Machine | P, 2 cores, 16 GiB |');
-  t.match(text, 'Not measured in this run: W2, growth.');
-  t.match(text, '## W1: select\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\n![W1: select](charts/w1.svg)');
+  t.match(text, 'Not measured: w1-wide, w1-quoted, w2, w3, w4, w5, w6, w7, w8, upload, ');
+  t.match(text, '| W1, select | 300 | 100 | 50 % | other | 200 | 400 | 1.50 |');
+  const machineText = 'P, 2 cores, 16 GiB; medium of inputs and outputs disk; node v22; commit none';
+  t.match(text, `## w1: a title\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\nMeasured on: ${machineText}`);
+  t.ok(text.indexOf('| ours | 400 |') < text.indexOf('| ours | 1 |'), 'workloads before the service');
+  t.notMatch(text, '| ours | 7 |', 'measured again, a section replaces the earlier one');
 });
