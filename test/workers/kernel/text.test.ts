@@ -94,6 +94,26 @@ for (const [name, make] of Object.entries(STEPS)) {
   });
 }
 
+test('the case of every character is changed as its twin does, in the middle of a cell and across steps of 16 bytes', async (t) => {
+  const { heap, kernel, arena } = makeMemory({ arenaBytes: 65_536 });
+  const window = heap.allocate(65_536);
+  // Half of a surrogate is no character; of the far planes, where little is, a part.
+  const isTried = (point: number): boolean =>
+    (point < 0xd800 || point > 0xdfff) && (point < 0x2_0000 || point % 97 === 0);
+  const points = Array.from({ length: 0x11_0000 }, (_, point) => point).filter(isTried);
+  for (const to of ['upper', 'lower', 'fold'] as const) {
+    const step = steps.caseStep(heap, to);
+    for (let from = 0; from < points.length; from += 500) {
+      const input = points.slice(from, from + 500).map((p) => `${'b'.repeat(p % 17)}${String.fromCodePoint(p)}éAé`);
+      arena.clear();
+      const { views, rows } = place(heap, window, input);
+      const done = runTextChain([step], kernel, arena, { views, rows, count: input.length });
+      const wrong = input.findIndex((cell, row) => read(heap, views, row) !== step.edit(cell));
+      if (!done || wrong >= 0) t.fail(`${to} of U+${points[from + wrong]?.toString(16)}`);
+    }
+  }
+});
+
 test('patterns for the kernel replace as their engine does', async (t) => {
   const { heap, kernel, arena } = makeMemory();
   const window = heap.allocate(65_536);

@@ -7,8 +7,15 @@ import * as edits from './text-edits.ts';
 const UPPER_FIRST_LETTER = 97;
 const LOWER_FIRST_LETTER = 65;
 
-/** Code points of two bytes or fewer in UTF-8: what the table of a case kernel covers. */
+/** Code points of two bytes in UTF-8, the first part of what the table of a case kernel covers. */
+const CASE_TABLE_FIRST = 0x80;
 const CASE_TABLE_POINTS = 0x800;
+
+/** The second part: more Latin, as Vietnamese has it, and Greek with accents. */
+const FAR_FIRST = 0x1e00;
+const FAR_POINTS = 0x200;
+
+const TABLE_TEXT = tableText();
 
 /** U+03A3 becomes one of two small letters, by its place in the word. */
 const CAPITAL_SIGMA = 0x3a3;
@@ -181,14 +188,32 @@ function byteTable(entry: (byte: number) => ByteEntry): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => entry(byte));
 }
 
-/** For each code point of two bytes the one it becomes, 0 where it becomes something else than one such code point. */
+/**
+ * For each character of the table the one it becomes, 0 where it becomes something else than one that takes as many bytes.
+ * They are changed in one go: a character that has no case stands between them.
+ */
 function caseTable(change: (text: string) => string, sigmaVaries: boolean): Uint16Array {
-  const table = new Uint16Array(CASE_TABLE_POINTS);
-  for (let point = 0x80; point < CASE_TABLE_POINTS; point++) {
-    const changed = change(String.fromCharCode(point));
-    const becomes = changed.length === 1 ? changed.charCodeAt(0) : 0;
-    if (becomes >= 0x80 && becomes < CASE_TABLE_POINTS) table[point] = becomes;
+  const table = new Uint16Array(CASE_TABLE_POINTS + FAR_POINTS);
+  const changed = change(TABLE_TEXT);
+  for (let index = CASE_TABLE_FIRST, at = 0; index < table.length; index++) {
+    const becomes = changed.charCodeAt(at);
+    let length = 0;
+    while (changed.charCodeAt(at + length) !== 0) length++;
+    at += length + 1;
+    const isNear = index < CASE_TABLE_POINTS;
+    const from = isNear ? CASE_TABLE_FIRST : FAR_FIRST;
+    const to = isNear ? CASE_TABLE_POINTS : FAR_FIRST + FAR_POINTS;
+    if (length === 1 && becomes >= from && becomes < to) table[index] = becomes;
   }
   if (sigmaVaries) table[CAPITAL_SIGMA] = 0;
   return table;
+}
+
+/** The character of each entry of the table, a NUL behind each. */
+function tableText(): string {
+  const units: number[] = [];
+  for (let index = CASE_TABLE_FIRST; index < CASE_TABLE_POINTS + FAR_POINTS; index++) {
+    units.push(index < CASE_TABLE_POINTS ? index : index - CASE_TABLE_POINTS + FAR_FIRST, 0);
+  }
+  return String.fromCharCode(...units);
 }
