@@ -25,10 +25,13 @@ const ON_ERROR = ['drop_row', 'blank', 'keep', 'flag'];
 function anyOperation(next: (most: number) => number, pick: Pick, name: string): Operation {
   const group = pick([{}, { group_by: 'g' }]);
   const formats = ['dd/MM/yyyy', 'MM/dd/yyyy'];
+  const where = { where: pick(['a != "x"', 'int(b) > 1']), on_error: pick(ON_ERROR) };
   const neighbour = { fn: pick(['next', 'previous', 'last', 'first']), column: 'b', as: name };
   return pick<Operation>([
-    { op: 'fill_up', columns: [pick(['a', 'b'])], ...group },
+    { op: 'fill_up', columns: [pick(['a', 'b'])], ...group, ...pick([{}, where, { ...where, into: name }]) },
     { op: 'fill_down', columns: ['b'], ...group, ...pick([{}, { reset_when: 'g == "g1"' }]) },
+    { op: 'fill_down', columns: ['a'], ...group, ...pick([where, { into: name }, { ...where, into: name }]) },
+    { op: 'blank_down', columns: [pick(['a', 'g'])], ...pick([{}, where, { ...where, into: name }]) },
     { op: 'drop_repeated_headers' },
     { op: 'explode', column: 'a', separator: '|', max_items: 1 + next(3), on_error: pick(ON_ERROR) },
     { op: 'window', ...pick([{}, { partition_by: 'g' }]), ...pick([{}, { order_by: ['b'] }]), columns: [neighbour] },

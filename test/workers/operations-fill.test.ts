@@ -2,6 +2,7 @@
 // off to files.
 import fc from 'fast-check';
 import { test } from 'tap';
+import { blankDown } from '../../workers/operations/blank-down.ts';
 import { fillDown } from '../../workers/operations/fill-down.ts';
 import { fillUp } from '../../workers/operations/fill-up.ts';
 import type { Cell } from './operations/batch-builder.ts';
@@ -86,6 +87,95 @@ test('without groups fill_down keeps one value, forgets at a reset', async (t) =
     const made = runOperation(fillDown, operation, { columns: COLUMNS, types: TYPES, rows }, way);
     t.ok(JSON.stringify(made.rows) === JSON.stringify(filledDown(filledDown(rows, 2, null, 4), 3, null, 4)));
     t.notOk(made.spilled);
+  }
+});
+
+/** By definition: values come from all rows, only those of `where` are filled; a new column is null elsewhere. */
+function filledWhere(
+  rows: readonly Cell[][],
+  filled: readonly Cell[][],
+  column: number,
+  where: (row: readonly Cell[]) => boolean,
+): { readonly inPlace: Cell[][]; readonly made: Cell[] } {
+  const cells = rows.map((row, at) => (where(row) ? filled[at]![column]! : null));
+  const inPlace = rows.map((row, at) => row.map((cell, index) => (index === column && where(row) ? cells[at]! : cell)));
+  return { inPlace, made: cells };
+}
+
+test('where and into: values come from all rows, however they are cut and put off', async (t) => {
+  for (const groups of [3, 5000]) {
+    const rows = rowsOf(6000, groups, groups + 1);
+    const input = { columns: COLUMNS, types: TYPES, rows };
+    const isOdd = (row: readonly Cell[]): boolean => /[13579]$/.test(String(row[0]));
+    const where = 'n.matches("[13579]$")';
+    const forms = {
+      down: filledDown(filledDown(rows, 2, 1, null), 3, 1, null),
+      up: filledUp(filledUp(rows, 2, 1), 3, 1),
+    };
+    for (const way of WAYS) {
+      for (const [name, filled] of Object.entries(forms)) {
+        const [definition, op] = name === 'up' ? [fillUp, 'fill_up'] : [fillDown, 'fill_down'];
+        const label = `${op}, ${groups} groups, ${JSON.stringify(way)}`;
+        const common = { op, columns: ['text', 'amount'], group_by: 'g', where };
+        const [texts, amounts] = [filledWhere(rows, filled, 2, isOdd), filledWhere(rows, filled, 3, isOdd)];
+        const inPlace = runOperation(definition, common, input, way);
+        const expected = texts.inPlace.map((row, at) =>
+          row.map((cell, i) => (i === 3 ? amounts.inPlace[at]![3]! : cell)),
+        );
+        t.ok(JSON.stringify(inPlace.rows) === JSON.stringify(expected), `in place, ${label}`);
+        const changed = [2, 3].map((i) => expected.filter((row, at) => row[i] !== rows[at]![i]).length);
+        t.equal(inPlace.report.cells_changed, changed[0]! + changed[1]!, 'counts what it changed');
+        const into = runOperation(definition, { ...common, into: ['t', 'a'] }, input, way);
+        t.same(into.columns, [...COLUMNS, 't', 'a']);
+        const wider = rows.map((row, at) => [...row, texts.made[at]!, amounts.made[at]!]);
+        t.ok(JSON.stringify(into.rows) === JSON.stringify(wider), `into, ${label}`);
+        const values = [...texts.made, ...amounts.made].filter((cell) => cell !== null).length;
+        t.equal(into.report.cells_changed, values, 'counts the values of the new columns');
+        if (groups > 3 || name === 'up') t.equal(inPlace.spilled, way.budgetBytes !== undefined);
+      }
+    }
+  }
+});
+
+test('a row for which where fails is reported, and stays as it is or goes with its value', async (t) => {
+  const input = {
+    columns: ['n', 'a'],
+    rows: [
+      ['1', 'x'],
+      ['1', null],
+      ['0', 'y'],
+      ['1', null],
+    ],
+  };
+  const operation = { op: 'fill_down', columns: 'a', where: '1 / int(n) == 1' };
+  for (const batchRows of [1, 4]) {
+    const kept = runOperation(fillDown, operation, input, { batchRows });
+    t.same(kept.errors['EXPR_DIV_ZERO'], { count: 1, rows: [3] });
+    t.same(kept.rows, [
+      ['1', 'x'],
+      ['1', 'x'],
+      ['0', 'y'],
+      ['1', 'y'],
+    ]);
+    const dropped = runOperation(fillDown, operation, input, { batchRows, onError: 'drop_row' });
+    t.same(dropped.rows, [
+      ['1', 'x'],
+      ['1', 'x'],
+      ['1', 'x'],
+    ]);
+    const up = runOperation(fillUp, { ...operation, op: 'fill_up' }, input, { batchRows, onError: 'drop_row' });
+    t.same(up.rows, [
+      ['1', 'x'],
+      ['1', null],
+      ['1', null],
+    ]);
+    t.same(up.sources, [1, 2, 4]);
+    const blank = { op: 'blank_down', columns: 'n', where: '1 / int(n) == 1' };
+    t.same(runOperation(blankDown, blank, input, { batchRows, onError: 'drop_row' }).rows, [
+      ['1', 'x'],
+      [null, null],
+      [null, null],
+    ]);
   }
 });
 

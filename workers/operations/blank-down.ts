@@ -1,17 +1,20 @@
 // The operation `blank_down`: a value that repeats the one above is blanked.
 import { Type } from 'typebox';
 import type { Batch } from '../batch.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { columnsOfTypes } from './cells/cell-targets.ts';
+import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';
+import { copyViews } from './fills/carried-fill.ts';
+import { FillFrame, type Marks, settleNewColumn } from './fills/fill-frame.ts';
 import { LastCells } from './fills/last-cells.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { defineOperation } from './operation.ts';
 
 export const blankDown = defineOperation({
   name: 'blank_down',
-  summary: 'Blanks cells that repeat the value of the row above, as in a printed report.',
-  parameters: Type.Object({ columns: columnSet }),
-  cells: false,
+  summary:
+    'Blanks cells that repeat the value of the row above, as in a printed report. With `where` only cells of those rows ' +
+    'are blanked; the row above is the one that came before, also outside `where`.',
+  parameters: Type.Object({ columns: columnSet, into: intoParameter }),
+  cells: true,
   memory: 'O',
   examples: [
     {
@@ -42,43 +45,78 @@ export const blankDown = defineOperation({
         ],
       },
     },
+    {
+      title: 'Not in the first row of a page',
+      operation: { op: 'blank_down', columns: ['customer'], where: 'line != "1"' },
+      input: {
+        columns: ['line', 'customer'],
+        rows: [
+          ['1', 'Ada'],
+          ['2', 'Ada'],
+          ['1', 'Ada'],
+          ['2', 'Ada'],
+          ['3', 'Bob'],
+        ],
+      },
+      output: {
+        columns: ['line', 'customer'],
+        rows: [
+          ['1', 'Ada'],
+          ['2', null],
+          ['1', 'Ada'],
+          ['2', null],
+          ['3', 'Bob'],
+        ],
+      },
+    },
+    {
+      title: 'Into a new column',
+      operation: { op: 'blank_down', columns: ['customer'], into: 'shown' },
+      input: { columns: ['customer'], rows: [['Ada'], ['Ada'], ['Bob']] },
+      output: {
+        columns: ['customer', 'shown'],
+        rows: [
+          ['Ada', 'Ada'],
+          ['Ada', null],
+          ['Bob', 'Bob'],
+        ],
+      },
+    },
   ],
-  effect({ columns }, scope) {
-    return columnsOfTypes(scope, columns, '/columns', ['text']);
+  effect({ columns, into }, scope) {
+    return cellTargets(scope, { columns, into, takes: ['text'], makes: 'text' });
   },
-  start(columns, context) {
-    const states = columns.map((column) => ({
-      index: columnIndex(context.input, column),
-      last: new LastCells(context.arena.heap),
-      hasLast: false,
-    }));
-    return { push: (batch) => pushBlanked(batch, states, context) };
+  start(targets, context) {
+    const { arena, next, report } = context;
+    const frame = new FillFrame(context, targets);
+    const states = targets.map((): State => ({ last: new LastCells(arena.heap), hasLast: false }));
+    return {
+      push(given) {
+        const mark = arena.next;
+        const { batch, masks } = frame.mark(given);
+        const made = frame.sources.map((index, target) => {
+          const before = batch.views(index);
+          const column = copyViews(batch, before);
+          const chosen = frame.chosen(target, masks);
+          const blanked = blankRepeats(batch, before, column.at, chosen, states[target]!);
+          report.cells_changed += frame.inPlace[target] ? blanked : settleNewColumn(batch, column, chosen);
+          return column;
+        });
+        next(frame.put(batch, made));
+        arena.release(mark);
+      },
+    };
   },
 });
 
+/** The cell of the row before, from batch to batch. */
 interface State {
-  readonly index: number;
   readonly last: LastCells;
   hasLast: boolean;
 }
 
-function pushBlanked(batch: Batch, states: readonly State[], { next, report }: OperatorContext): void {
-  const { arena } = batch;
-  const mark = arena.next;
-  const columns = [...batch.columns];
-  for (const state of states) {
-    const before = batch.views(state.index);
-    columns[state.index] = batch.columns[state.index]!;
-    const at = arena.take(batch.rows * 8);
-    arena.heap.u8.copyWithin(at, before, before + batch.rows * 8);
-    columns[state.index] = { kind: 'views', at };
-    report.cells_changed += blankRepeats(batch, before, at, state);
-  }
-  next(batch.withColumns(columns));
-  arena.release(mark);
-}
-
-function blankRepeats(batch: Batch, before: number, made: number, state: State): number {
+/** Blanks cells of a copy (`made`) of the views `before`; gives how many. */
+function blankRepeats(batch: Batch, before: number, made: number, chosen: Marks | null, state: State): number {
   const { u8, u32 } = batch.heap;
   let blanked = 0;
   let [lastStart, lastLength] = state.hasLast ? state.last.text(0) : [0, 0];
@@ -86,7 +124,8 @@ function blankRepeats(batch: Batch, before: number, made: number, state: State):
     const row = u32[(batch.selection >>> 2) + position]!;
     const view = (before >>> 2) + row * 2;
     const [start, length] = [u32[view]!, u32[view + 1]!];
-    if (start !== 0 && lastStart !== 0 && length === lastLength && isSame(u8, start, lastStart, length)) {
+    const isRepeat = start !== 0 && lastStart !== 0 && length === lastLength;
+    if (isRepeat && (chosen === null || chosen[position] === 1) && isSame(u8, start, lastStart, length)) {
       u32.fill(0, (made >>> 2) + row * 2, (made >>> 2) + row * 2 + 2);
       blanked++;
     }

@@ -1,19 +1,21 @@
 // The operation `fill_down`: an empty cell gets the value above it.
 import { Type } from 'typebox';
-import type { Batch } from '../batch.ts';
-import { columnIndex, withoutRows } from './cells/cell-operator.ts';
+import { columnIndex } from './cells/cell-operator.ts';
+import { intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';
 import { checkCondition } from './expressions/check-expression.ts';
-import { FailedRows } from './expressions/failed-rows.ts';
 import { rowCondition } from './expressions/row-condition.ts';
 import { CarriedFill } from './fills/carried-fill.ts';
-import { planFill } from './fills/fill-columns.ts';
-import { GroupedFill, type Resets } from './fills/grouped-fill.ts';
-import { defineOperation, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+import { FillFrame } from './fills/fill-frame.ts';
+import { planFill } from './fills/fill-plan.ts';
+import { GroupedFill } from './fills/grouped-fill.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 export const fillDown = defineOperation({
   name: 'fill_down',
-  summary: 'Gives empty cells the last value above them, within the rows of their group.',
+  summary:
+    'Gives empty cells the last value above them, within the rows of their group. With `where` only the cells of those ' +
+    'rows are filled; the values still come from all rows, also from those outside `where`.',
   parameters: Type.Object({
     columns: columnSet,
     group_by: Type.Optional(columnSet),
@@ -24,8 +26,9 @@ export const fillDown = defineOperation({
           'An expression: rows for which it is true get nothing from above, nor do those below from above them.',
       }),
     ),
+    into: intoParameter,
   }),
-  cells: false,
+  cells: true,
   memory: ({ group_by }) => (group_by === undefined ? 'O' : 'K'),
   examples: [
     {
@@ -77,6 +80,58 @@ export const fillDown = defineOperation({
       },
     },
     {
+      title: 'Only the lines, from the heads above them, which stay as they are',
+      operation: { op: 'fill_down', columns: ['customer'], where: 'kind == "line"' },
+      input: {
+        columns: ['kind', 'customer'],
+        rows: [
+          ['head', 'Ada'],
+          ['line', null],
+          ['head', null],
+          ['line', null],
+          ['head', 'Bob'],
+          ['line', 'Cy'],
+          ['head', null],
+          ['line', null],
+        ],
+      },
+      output: {
+        columns: ['kind', 'customer'],
+        rows: [
+          ['head', 'Ada'],
+          ['line', 'Ada'],
+          ['head', null],
+          ['line', 'Ada'],
+          ['head', 'Bob'],
+          ['line', 'Cy'],
+          ['head', null],
+          ['line', 'Cy'],
+        ],
+      },
+    },
+    {
+      title: 'Into a new column, which is null outside `where`',
+      operation: { op: 'fill_down', columns: ['customer'], where: 'n != "3"', into: 'owner' },
+      input: {
+        columns: ['customer', 'n'],
+        rows: [
+          ['Ada', '1'],
+          [null, '2'],
+          ['Bob', '3'],
+          [null, '4'],
+        ],
+      },
+      output: {
+        columns: ['customer', 'n', 'owner'],
+        rows: [
+          ['Ada', '1', 'Ada'],
+          [null, '2', 'Ada'],
+          ['Bob', '3', null],
+          [null, '4', 'Bob'],
+        ],
+      },
+    },
+    {
       title: 'Not across the blocks of a report',
       operation: { op: 'fill_down', columns: ['account'], reset_when: 'kind == "head"' },
       input: {
@@ -103,55 +158,34 @@ export const fillDown = defineOperation({
       },
     },
   ],
-  effect({ columns, group_by, reset_when }, scope) {
+  effect(given, scope) {
+    const { reset_when } = given;
     const reset = reset_when === undefined ? null : checkCondition(scope, reset_when, '/reset_when');
-    return { ...planFill({ columns, group_by }, scope), reset };
+    return { ...planFill(given, scope), reset };
   },
-  start({ columns, groups, reset }, context) {
-    const index = (column: (typeof columns)[number]): number => columnIndex(context.input, column);
-    const choose = reset === null ? null : rowCondition(reset, context.input, context);
-    const resets: Resets = choose === null ? noResets : (batch) => findResets(batch, choose, context);
-    return groups.length === 0
-      ? fillAll(context, columns.map(index), resets)
-      : new GroupedFill(context, columns.map(index), groups.map(index), resets);
+  start({ targets, groups, reset }, context) {
+    const resets = reset === null ? null : rowCondition(reset, context.input, context);
+    const frame = new FillFrame(context, targets, resets);
+    const groupColumns = groups.map((column) => columnIndex(context.input, column));
+    return groups.length === 0 ? fillAll(context, frame) : new GroupedFill(context, frame, groupColumns);
   },
 });
 
-function fillAll(context: OperatorContext, columns: readonly number[], findAll: Resets): Operator {
-  const { arena, next, report } = context;
-  const fills = columns.map((index) => new CarriedFill(arena, index));
+function fillAll({ arena, next, report }: OperatorContext, frame: FillFrame): Operator {
+  const fills = frame.sources.map((column, target) => {
+    return new CarriedFill(arena, { column, inPlace: frame.inPlace[target]!, seeds: -1 });
+  });
   return {
     push(given) {
       const mark = arena.next;
-      const { batch, resets } = findAll(given);
-      const forgets = resets.size === 0 ? null : new Uint8Array(batch.live);
-      for (let position = 0; forgets !== null && position < batch.live; position++) {
-        if (resets.has(batch.physicalRow(position))) forgets[position] = 1;
-      }
-      const made = [...batch.columns];
-      for (const [place, index] of columns.entries()) {
-        const { column, filled } = fills[place]!.fill(batch, forgets);
-        made[index] = column;
-        report.cells_changed += filled;
-      }
-      next(batch.withColumns(made));
+      const { batch, masks, extra: forgets } = frame.mark(given);
+      const made = fills.map((fill, target) => {
+        const { column, changed } = fill.fill(batch, { forgets, chosen: frame.chosen(target, masks) });
+        report.cells_changed += changed;
+        return column;
+      });
+      next(frame.put(batch, made));
       arena.release(mark);
     },
   };
-}
-
-const NO_RESETS: ReadonlySet<number> = new Set();
-
-function noResets(batch: Batch): { batch: Batch; resets: ReadonlySet<number> } {
-  return { batch, resets: NO_RESETS };
-}
-
-function findResets(batch: Batch, choose: RowChoice, { errors }: OperatorContext): ReturnType<Resets> {
-  const failed = new FailedRows();
-  const list = batch.arena.take(batch.live * 4);
-  batch.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
-  const count = choose(batch, list, batch.live, failed.add);
-  const resets = new Set(batch.heap.u32.subarray(list >>> 2, (list >>> 2) + count));
-  const dropped = failed.dropped(batch, null, errors);
-  return { batch: dropped.size === 0 ? batch : withoutRows(batch, dropped), resets };
 }

@@ -2,17 +2,21 @@
 import { Type } from 'typebox';
 import type { Batch } from '../batch.ts';
 import { columnIndex } from './cells/cell-operator.ts';
+import { intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';
 import { CarriedFill } from './fills/carried-fill.ts';
-import { planFill } from './fills/fill-columns.ts';
+import { FillFrame, marksColumn, marksOfColumn } from './fills/fill-frame.ts';
+import { planFill } from './fills/fill-plan.ts';
 import { defineOperation } from './operation.ts';
 import { GroupedPass } from './rows/grouped-pass.ts';
 
 export const fillUp = defineOperation({
   name: 'fill_up',
-  summary: 'Gives empty cells the next value below them, within the rows of their group; the order stays.',
-  parameters: Type.Object({ columns: columnSet, group_by: Type.Optional(columnSet) }),
-  cells: false,
+  summary:
+    'Gives empty cells the next value below them, within the rows of their group; the order stays. With `where` only the ' +
+    'cells of those rows are filled; the values still come from all rows, also from those outside `where`.',
+  parameters: Type.Object({ columns: columnSet, group_by: Type.Optional(columnSet), into: intoParameter }),
+  cells: true,
   memory: 'B',
   examples: [
     {
@@ -38,6 +42,35 @@ export const fillUp = defineOperation({
           ['South', '5'],
           ['South', '6'],
           [null, '1'],
+        ],
+      },
+    },
+    {
+      title: 'Only the bookings, from the day of the sum under them, which needs none itself',
+      operation: { op: 'fill_up', columns: 'day', where: 'kind != "sum"', into: 'closed_on' },
+      input: {
+        columns: ['kind', 'day'],
+        types: ['text', 'date'],
+        rows: [
+          ['line', null],
+          ['line', '2026-01-30'],
+          ['line', null],
+          ['sum', null],
+          ['line', null],
+          ['sum', '2026-01-31'],
+          ['line', null],
+        ],
+      },
+      output: {
+        columns: ['kind', 'day', 'closed_on'],
+        rows: [
+          ['line', null, '2026-01-30'],
+          ['line', '2026-01-30', '2026-01-30'],
+          ['line', null, '2026-01-31'],
+          ['sum', null, null],
+          ['line', null, '2026-01-31'],
+          ['sum', '2026-01-31', null],
+          ['line', null, null],
         ],
       },
     },
@@ -70,22 +103,37 @@ export const fillUp = defineOperation({
     },
   ],
   effect: planFill,
-  start({ columns, groups }, context) {
-    const { arena, input, next, report } = context;
-    const indexes = columns.map((column) => columnIndex(input, column));
-    const types = input.map(({ type }) => type);
-    const byGroup = groups.map((column) => columnIndex(input, column));
-    const pass = new GroupedPass(context, { types, groups: byGroup, reversed: true, makes: types });
-    const fills = indexes.map((index) => new CarriedFill(arena, index));
+  start({ targets, groups }, context) {
+    const { arena, input, output, next, report } = context;
+    const frame = new FillFrame(context, targets);
+    const fills = frame.sources.map((column, target) => {
+      return new CarriedFill(arena, { column, inPlace: frame.inPlace[target]!, seeds: -1 });
+    });
+    // Behind the columns of a row: whether each condition holds for it.
+    const conditions = Array.from({ length: frame.conditions }, (_, at) => input.length + at);
+    const pass = new GroupedPass(context, {
+      types: [...input.map(({ type }) => type), ...conditions.map(() => 'boolean' as const)],
+      groups: groups.map((column) => columnIndex(input, column)),
+      reversed: true,
+      makes: output.map(({ type }) => type),
+    });
     const work = (batch: Batch, starts: Uint8Array): Batch => {
-      const made = [...batch.columns];
-      for (const [place, index] of indexes.entries()) {
-        const { column, filled } = fills[place]!.fill(batch, starts);
-        made[index] = column;
-        report.cells_changed += filled;
-      }
-      return batch.withColumns(made);
+      const masks = conditions.map((index) => marksOfColumn(batch, index));
+      const made = fills.map((fill, target) => {
+        const { column, changed } = fill.fill(batch, { forgets: starts, chosen: frame.chosen(target, masks) });
+        report.cells_changed += changed;
+        return column;
+      });
+      return frame.put(batch, made);
     };
-    return { push: (batch) => pass.add(batch), finish: () => pass.finish(work, next) };
+    return {
+      push(given) {
+        const mark = arena.next;
+        const { batch, masks } = frame.mark(given);
+        pass.add(batch.withColumns([...batch.columns, ...masks.map((marks) => marksColumn(batch, marks))]));
+        arena.release(mark);
+      },
+      finish: () => pass.finish(work, next),
+    };
   },
 });

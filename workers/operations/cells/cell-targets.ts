@@ -8,7 +8,8 @@ import type { CellTarget } from './cell-operator.ts';
 export const intoParameter = Type.Optional(
   Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
     description:
-      'Puts the result into a new column (a list of names for several columns); without it the cells change in place.',
+      'Puts the result into a new column (a list of names for several columns), which is null in rows that `where` leaves ' +
+      'out; without it the cells change in place.',
   }),
 );
 

@@ -2,6 +2,7 @@
 // one value.
 import type { Arena } from '../../arena.ts';
 import { type Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../batch.ts';
+import { type Marks, settleNewColumn } from './fill-frame.ts';
 import type { LastValue } from './last-cells.ts';
 
 export type ViewsData = Extract<ColumnData, { kind: 'views' }>;
@@ -10,9 +11,24 @@ export type TypedData = Extract<ColumnData, { kind: 'typed' }>;
 /** The first room for a kept text, in bytes. */
 const KEPT_BYTES_FIRST = 256;
 
+export interface FillMarks {
+  /** Rows before which the values before are forgotten; null: none. */
+  readonly forgets: Marks | null;
+  /** Rows whose cells are filled; null: all. The values of the others count all the same. */
+  readonly chosen: Marks | null;
+}
+
+export interface FillPlace {
+  /** Index of the column in the batches. */
+  readonly column: number;
+  readonly inPlace: boolean;
+  /** Index of a column of values that come before those of their row, or -1. */
+  readonly seeds: number;
+}
+
 export class CarriedFill {
   readonly #arena: Arena;
-  readonly #column: number;
+  readonly #place: FillPlace;
   /** Two places by turns: cells of the batch at hand point to the one of the batch before. */
   readonly #kept = [
     { at: 0, bytes: 0 },
@@ -23,39 +39,43 @@ export class CarriedFill {
   #text: readonly [start: number, length: number] = [0, 0];
   #value: LastValue | null = null;
 
-  /** @param column index in the batches */
-  constructor(arena: Arena, column: number) {
+  constructor(arena: Arena, place: FillPlace) {
     this.#arena = arena;
-    this.#column = column;
+    this.#place = place;
   }
 
   /**
-   * The column with its cells filled, and how many were. At a position where `forgets` has 1 the values before are
-   * forgotten. The cells are valid until the next call.
+   * The column with its cells filled, and how many changed (of a new column: how many have a value). The cells are valid
+   * until the next call.
    */
-  fill(batch: Batch, forgets: Uint8Array | null): { readonly column: ColumnData; readonly filled: number } {
-    const column = batch.columns[this.#column]!;
-    if (column.kind === 'typed') {
-      const made = copyTyped(batch, column);
-      return { column: made, filled: this.#fillTyped(batch, made, forgets) };
-    }
-    const made = copyViews(batch, batch.views(this.#column));
-    const filled = this.#fillViews(batch, made.at, forgets);
-    this.#keepText();
-    return { column: made, filled };
+  fill(batch: Batch, marks: FillMarks): { readonly column: ColumnData; readonly changed: number } {
+    const { column: index, inPlace } = this.#place;
+    const column = batch.columns[index]!;
+    const isTyped = column.kind === 'typed';
+    const made = isTyped ? copyTyped(batch, column) : copyViews(batch, batch.views(index));
+    const filled = made.kind === 'typed' ? this.#fillTyped(batch, made, marks) : this.#fillViews(batch, made.at, marks);
+    if (!isTyped) this.#keepText();
+    return { column: made, changed: inPlace ? filled : settleNewColumn(batch, made, marks.chosen) };
   }
 
-  #fillViews(batch: Batch, views: number, forgets: Uint8Array | null): number {
+  #fillViews(batch: Batch, views: number, { forgets, chosen }: FillMarks): number {
+    const seeds = this.#place.seeds < 0 ? 0 : batch.views(this.#place.seeds);
     const { u32 } = batch.heap;
     let [start, length] = this.#text;
     let filled = 0;
     for (let position = 0; position < batch.live; position++) {
-      const view = (views >>> 2) + u32[(batch.selection >>> 2) + position]! * 2;
+      const row = u32[(batch.selection >>> 2) + position]! * 2;
+      const view = (views >>> 2) + row;
+      const seed = (seeds >>> 2) + row;
       if (forgets !== null && forgets[position] === 1) start = 0;
+      if (seeds !== 0 && u32[seed] !== 0) {
+        start = u32[seed]!;
+        length = u32[seed + 1]!;
+      }
       if (u32[view] !== 0 && u32[view + 1] !== 0) {
         start = u32[view]!;
         length = u32[view + 1]!;
-      } else if (start !== 0) {
+      } else if (start !== 0 && (chosen === null || chosen[position] === 1)) {
         u32[view] = start;
         u32[view + 1] = length;
         filled++;
@@ -80,22 +100,29 @@ export class CarriedFill {
     this.#text = [kept.at, length];
   }
 
-  #fillTyped(batch: Batch, column: TypedData, forgets: Uint8Array | null): number {
-    const { u8, u32, i64 } = batch.heap;
+  #fillTyped(batch: Batch, column: TypedData, { forgets, chosen }: FillMarks): number {
+    const { u8, u32 } = batch.heap;
+    const seeds = this.#place.seeds < 0 ? null : batch.columns[this.#place.seeds]!;
     let filled = 0;
     for (let position = 0; position < batch.live; position++) {
       const row = u32[(batch.selection >>> 2) + position]!;
       if (forgets !== null && forgets[position] === 1) this.#value = null;
-      const meta = u8[column.meta + row]!;
-      if (meta !== META_NULL) {
-        this.#value = { bits: i64[(column.at >>> 3) + row]!, meta, big: column.big?.get(row) ?? null };
-      } else if (this.#value !== null) {
+      if (seeds?.kind === 'typed' && u8[seeds.meta + row] !== META_NULL) this.#value = typedValue(batch, seeds, row);
+      if (u8[column.meta + row] !== META_NULL) {
+        this.#value = typedValue(batch, column, row);
+      } else if (this.#value !== null && (chosen === null || chosen[position] === 1)) {
         writeTyped(batch, column, row, this.#value);
         filled++;
       }
     }
     return filled;
   }
+}
+
+/** The value of a cell that is not null. */
+export function typedValue({ heap }: Batch, column: TypedData, row: number): LastValue {
+  const big = column.big?.get(row) ?? null;
+  return { bits: heap.i64[(column.at >>> 3) + row]!, meta: heap.u8[column.meta + row]!, big };
 }
 
 export function copyViews(batch: Batch, from: number): ViewsData {

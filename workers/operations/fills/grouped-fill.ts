@@ -1,55 +1,62 @@
 // Fills empty cells from the rows before them of the same group. While the budget allows it keeps the last values of all
 // groups and hands each batch on; then it puts the rows that follow off, to treat them group by group at the end.
 // States: open (values are kept) → closed (rows are put off) → finished.
-import { type Batch, type ColumnData, META_NULL } from '../../batch.ts';
+import { type Batch, type ColumnData, META_NULL, VIEW_BYTES } from '../../batch.ts';
 import { KEY_ABSENT, type KeyList, KeyTable } from '../keys/key-table.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
 import { GroupedPass } from '../rows/grouped-pass.ts';
-import { CarriedFill, copyTyped, copyViews, type TypedData, writeTyped } from './carried-fill.ts';
+import {
+  CarriedFill,
+  copyTyped,
+  copyViews,
+  type FillMarks,
+  type TypedData,
+  typedValue,
+  writeTyped,
+} from './carried-fill.ts';
+import { type FillFrame, type MarkedBatch, marksColumn, marksOfColumn, settleNewColumn } from './fill-frame.ts';
 import { LastCells } from './last-cells.ts';
 
 /** In place of a row: the group's values above were forgotten. */
 const NO_ROW = -1;
 
-/** Rows before which the values of their group are forgotten, and the batch without rows whose error drops them. */
-export type Resets = (batch: Batch) => { readonly batch: Batch; readonly resets: ReadonlySet<number> };
-
 export class GroupedFill implements Operator {
   readonly #context: OperatorContext;
-  readonly #columns: readonly number[];
+  /** Its extra condition: rows before which the values of their group are forgotten. */
+  readonly #frame: FillFrame;
   readonly #groups: readonly number[];
-  readonly #resets: Resets;
   readonly #keys: RowKeys;
   readonly #table: KeyTable;
   readonly #last: readonly LastCells[];
   #pass: GroupedPass | null = null;
 
-  /** @param columns indexes of those to fill, and of those that make the group */
-  constructor(context: OperatorContext, columns: readonly number[], groups: readonly number[], resets: Resets) {
+  /** @param groups indexes of the columns that make the group */
+  constructor(context: OperatorContext, frame: FillFrame, groups: readonly number[]) {
     const { heap } = context.arena;
     this.#context = context;
-    this.#columns = columns;
+    this.#frame = frame;
     this.#groups = groups;
-    this.#resets = resets;
     this.#keys = new RowKeys(context, groups, 'exact');
     this.#table = new KeyTable(heap, context.kernel);
-    this.#last = columns.map(() => new LastCells(heap));
+    this.#last = frame.sources.map(() => new LastCells(heap));
   }
 
   push(given: Batch): void {
     const { arena } = this.#context;
     const mark = arena.next;
-    const { batch, resets } = this.#resets(given);
-    for (const index of this.#columns) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
+    const marked = this.#frame.mark(given);
+    const { batch } = marked;
+    for (const index of this.#frame.sources) if (batch.columns[index]!.kind !== 'typed') batch.views(index);
     const list = this.#keyList(batch);
     this.#table.hash(list);
     const reached = this.#pass === null ? this.#table.insert(list) : 0;
-    if (reached > 0) this.#handOn(batch.slice(0, reached), resets, list.ids);
+    if (reached > 0) this.#handOn({ ...marked, batch: batch.slice(0, reached) }, list.ids);
     if (this.#pass === null && (reached < list.count || this.#last.some(({ full }) => full))) this.#close();
     if (reached < list.count) {
       this.#table.find(list, reached);
-      this.#putOff(batch.slice(reached, batch.live), resets, list.ids + reached * 4);
+      const [masks, extra] = [marked.masks.map((some) => some.subarray(reached)), marked.extra?.subarray(reached)];
+      this.#putOff({ batch: batch.slice(reached, batch.live), masks, extra: extra ?? null }, list.ids + reached * 4);
     }
     arena.release(mark);
   }
@@ -57,23 +64,36 @@ export class GroupedFill implements Operator {
   *finish(): Iterable<void> {
     const { arena, input, next, report } = this.#context;
     if (this.#pass === null) return;
-    const fills = this.#columns.map((index) => new CarriedFill(arena, index));
+    const { sources, inPlace, conditions } = this.#frame;
+    const [seeds, resets] = [input.length, input.length + sources.length];
+    const fills = sources.map((column, at) => {
+      return new CarriedFill(arena, { column, inPlace: inPlace[at]!, seeds: seeds + at });
+    });
     const work = (batch: Batch, starts: Uint8Array): Batch => {
-      forgetAtResets(batch, input.length, starts);
-      const columns = batch.columns.slice(0, input.length);
-      for (const [place, index] of this.#columns.entries()) {
-        const { column, filled } = fills[place]!.fill(batch, starts);
-        columns[index] = column;
-        report.cells_changed += filled;
-      }
-      return batch.withColumns(columns);
+      for (const [position, isReset] of marksOfColumn(batch, resets).entries()) starts[position]! |= isReset;
+      const masks = Array.from({ length: conditions }, (_, at) => marksOfColumn(batch, resets + 1 + at));
+      const made = fills.map((fill, target) => {
+        const { column, changed } = fill.fill(batch, { forgets: starts, chosen: this.#frame.chosen(target, masks) });
+        report.cells_changed += changed;
+        return column;
+      });
+      return this.#frame.put(batch, made);
     };
     yield* this.#pass.finish(work, next);
   }
 
+  /** Behind the columns of a row: what is known of its group before it, whether that is forgotten, and whether `where` holds. */
   #close(): void {
-    const types = this.#context.input.map(({ type }) => type);
-    const plan = { types: [...types, 'boolean' as const], groups: this.#groups, reversed: false, makes: types };
+    const { input, output } = this.#context;
+    const { sources, conditions } = this.#frame;
+    const types = input.map(({ type }) => type);
+    const marks = Array.from({ length: 1 + conditions }, () => 'boolean' as const);
+    const plan = {
+      types: [...types, ...sources.map((index) => types[index]!), ...marks],
+      groups: this.#groups,
+      reversed: false,
+      makes: output.map(({ type }) => type),
+    };
     this.#pass = new GroupedPass(this.#context, plan);
   }
 
@@ -88,91 +108,90 @@ export class GroupedFill implements Operator {
     return { views, rows: batch.selection, count: batch.live, hashes, ids };
   }
 
-  #handOn(batch: Batch, resets: ReadonlySet<number>, ids: number): void {
+  #handOn({ batch, masks, extra: forgets }: MarkedBatch, ids: number): void {
     const { next, report } = this.#context;
-    const columns = [...batch.columns];
+    const { sources, inPlace } = this.#frame;
     const kept: (() => void)[] = [];
-    for (const [place, index] of this.#columns.entries()) {
+    const columns = sources.map((index, target) => {
       const column = batch.columns[index]!;
-      const last = this.#last[place]!;
+      const last = this.#last[target]!;
+      const marks = { forgets, chosen: this.#frame.chosen(target, masks) };
+      let made: ColumnData;
+      let filled: number;
       if (column.kind === 'typed') {
-        const made = copyTyped(batch, column);
-        report.cells_changed += fillTyped(batch, made, last, ids, resets);
-        columns[index] = made;
-        continue;
+        made = copyTyped(batch, column);
+        filled = fillTyped(batch, made, last, ids, marks);
+      } else {
+        const views = batch.views(index);
+        made = copyViews(batch, views);
+        const touched = new Map<number, number>();
+        filled = fillViews(batch, views, made.at, last, ids, marks, touched);
+        kept.push(() => keepTexts(batch, views, last, touched));
       }
-      const made = copyViews(batch, batch.views(index));
-      const touched = new Map<number, number>();
-      report.cells_changed += fillViews(batch, made.at, last, ids, resets, touched);
-      columns[index] = made;
-      kept.push(() => keepTexts(batch, made.at, last, touched));
-    }
-    next(batch.withColumns(columns));
+      report.cells_changed += inPlace[target] ? filled : settleNewColumn(batch, made, marks.chosen);
+      return made;
+    });
+    next(this.#frame.put(batch, columns));
     // Only now: cells of this batch still point at the values kept before.
     for (const keep of kept) keep();
   }
 
-  /** The first row of each known group gets what was kept; the rows behind it will get theirs from it. */
-  #putOff(batch: Batch, resets: ReadonlySet<number>, ids: number): void {
-    const { report } = this.#context;
-    const columns = [...batch.columns];
-    for (const [place, index] of this.#columns.entries()) {
+  /** The first row of each known group brings what was kept; the rows behind it will get theirs from it. */
+  #putOff({ batch, masks, extra }: MarkedBatch, ids: number): void {
+    const seeds = this.#frame.sources.map((index, target) => {
       const column = batch.columns[index]!;
-      const made = column.kind === 'typed' ? copyTyped(batch, column) : copyViews(batch, batch.views(index));
-      columns[index] = made;
-      const last = this.#last[place]!;
+      const last = this.#last[target]!;
+      const made = column.kind === 'typed' ? nullTyped(batch, column) : nullViews(batch);
       for (let position = 0; position < batch.live; position++) {
         const group = batch.heap.u32[(ids >>> 2) + position]!;
         if (group === KEY_ABSENT) continue;
-        const row = batch.physicalRow(position);
-        if (!resets.has(row) && fillOne(batch, made, row, last, group)) report.cells_changed++;
+        if (extra?.[position] !== 1) putLast(batch, made, batch.physicalRow(position), last, group);
         last.forget(group);
       }
-    }
-    this.#pass!.add(batch.withColumns([...columns, resetColumn(batch, resets)]));
+      return made;
+    });
+    const marks = [extra, ...masks].map((some) => marksColumn(batch, some));
+    this.#pass!.add(batch.withColumns([...batch.columns, ...seeds, ...marks]));
   }
 }
 
-function fillOne(batch: Batch, column: ColumnData, row: number, last: LastCells, group: number): boolean {
-  const { u8, u32 } = batch.heap;
-  if (column.kind === 'typed') {
-    const value = u8[column.meta + row] === META_NULL ? last.value(group) : undefined;
-    if (value !== undefined) writeTyped(batch, column, row, value);
-    return value !== undefined;
-  }
-  if (column.kind === 'raw') throw new Error('columns to fill have views');
-  const view = (column.at >>> 2) + row * 2;
-  if (u32[view] !== 0 && u32[view + 1] !== 0) return false;
-  const [start, length] = last.text(group);
-  if (start === 0) return false;
-  u32[view] = start;
-  u32[view + 1] = length;
-  return true;
+function nullViews(batch: Batch): ColumnData {
+  const at = batch.arena.take(batch.rows * VIEW_BYTES);
+  batch.heap.u8.fill(0, at, at + batch.rows * VIEW_BYTES);
+  return { kind: 'views', at };
 }
 
-function resetColumn(batch: Batch, resets: ReadonlySet<number>): ColumnData {
-  const at = batch.arena.take(batch.rows * 8);
+function nullTyped(batch: Batch, like: TypedData): TypedData {
+  const at = batch.arena.take(batch.rows * VIEW_BYTES);
   const meta = batch.arena.take(batch.rows);
-  batch.heap.u8.fill(0, meta, meta + batch.rows);
-  for (const row of resets) batch.heap.u8[meta + row] = 1;
-  return { kind: 'typed', type: 'boolean', at, meta, big: null };
+  batch.heap.u8.fill(META_NULL, meta, meta + batch.rows);
+  return { ...like, at, meta, big: like.type === 'decimal' ? new Map() : null };
 }
 
-function forgetAtResets(batch: Batch, index: number, starts: Uint8Array): void {
-  const resets = batch.columns[index]!;
-  if (resets.kind !== 'typed') throw new Error('resets are booleans');
-  for (let position = 0; position < batch.live; position++) {
-    if (batch.heap.u8[resets.meta + batch.physicalRow(position)] === 1) starts[position] = 1;
+/** Puts a group's last value, if it has one, into a cell that is null. */
+function putLast(batch: Batch, column: ColumnData, row: number, last: LastCells, group: number): void {
+  if (column.kind === 'typed') {
+    const value = last.value(group);
+    if (value !== undefined) writeTyped(batch, column, row, value);
+    return;
   }
+  if (column.kind === 'raw') throw new Error('a new column is none of the file');
+  const [start, length] = last.text(group);
+  const { u32 } = batch.heap;
+  u32[(column.at >>> 2) + row * 2] = start;
+  u32[(column.at >>> 2) + row * 2 + 1] = length;
 }
 
-/** Fills a batch's views in place; gives how many cells. `touched` gets the last row with a value of each group. */
+/**
+ * Fills a copy (`made`) of a batch's views; gives how many cells. `touched` gets the last row with a value of each group.
+ */
 function fillViews(
   batch: Batch,
   views: number,
+  made: number,
   last: LastCells,
   ids: number,
-  resets: ReadonlySet<number>,
+  { forgets, chosen }: FillMarks,
   touched: Map<number, number>,
 ): number {
   let filled = 0;
@@ -181,18 +200,18 @@ function fillViews(
     const row = u32[(batch.selection >>> 2) + position]!;
     const group = u32[(ids >>> 2) + position]!;
     const view = (views >>> 2) + row * 2;
-    if (resets.has(row)) touched.set(group, NO_ROW);
+    if (forgets !== null && forgets[position] === 1) touched.set(group, NO_ROW);
     if (u32[view] !== 0 && u32[view + 1] !== 0) {
       touched.set(group, row);
       continue;
     }
     const above = touched.get(group);
-    if (above === NO_ROW) continue;
+    if (above === NO_ROW || (chosen !== null && chosen[position] === 0)) continue;
     const [start, length] =
       above === undefined ? last.text(group) : [u32[(views >>> 2) + above * 2]!, u32[(views >>> 2) + above * 2 + 1]!];
     if (start === 0) continue;
-    u32[view] = start;
-    u32[view + 1] = length;
+    u32[(made >>> 2) + row * 2] = start;
+    u32[(made >>> 2) + row * 2 + 1] = length;
     filled++;
   }
   return filled;
@@ -209,18 +228,24 @@ function keepTexts({ heap }: Batch, views: number, last: LastCells, touched: Rea
   }
 }
 
-function fillTyped(batch: Batch, column: TypedData, last: LastCells, ids: number, resets: ReadonlySet<number>): number {
+function fillTyped(
+  batch: Batch,
+  column: TypedData,
+  last: LastCells,
+  ids: number,
+  { forgets, chosen }: FillMarks,
+): number {
   let filled = 0;
   for (let position = 0; position < batch.live; position++) {
-    const { u8, u32, i64 } = batch.heap;
+    const { u8, u32 } = batch.heap;
     const row = u32[(batch.selection >>> 2) + position]!;
     const group = u32[(ids >>> 2) + position]!;
-    const meta = u8[column.meta + row]!;
-    if (resets.has(row)) last.forget(group);
-    if (meta !== META_NULL) {
-      last.keepValue(group, { bits: i64[(column.at >>> 3) + row]!, meta, big: column.big?.get(row) ?? null });
+    if (forgets !== null && forgets[position] === 1) last.forget(group);
+    if (u8[column.meta + row] !== META_NULL) {
+      last.keepValue(group, typedValue(batch, column, row));
       continue;
     }
+    if (chosen !== null && chosen[position] === 0) continue;
     const value = last.value(group);
     if (value === undefined) continue;
     writeTyped(batch, column, row, value);
