@@ -69,6 +69,11 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FinishedK
   findKeys: FindKeys;
   moveSlots(table: number, slots: number, slotCount: number): void;
   splitByNew: SplitByNew;
+  fingerprintViews(views: number, rows: number, count: number, key: number, prints: number): void;
+  touchPrints(set: number, prints: number, count: number): number;
+  addPrints(set: number, prints: number, from: number, count: number, ids: number): number;
+  findPrints(set: number, prints: number, from: number, count: number, ids: number): void;
+  movePrints(set: number, slots: number, slotCount: number): void;
   encodeRows: EncodeRows;
   decodeRows: DecodeRows;
   decodeEntries: DecodeEntries;

@@ -11,7 +11,7 @@ import { RowWriter } from '../../spill/row-writer.ts';
 import { SpillFile } from '../../spill/spill-file.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
 import { inSlices } from '../slices.ts';
-import { KEY_ABSENT, type KeyList, KeyTable } from './key-table.ts';
+import { KeySet, PRINT_ABSENT, PRINT_BYTES, type PrintList } from './key-set.ts';
 import type { RowKeys } from './row-keys.ts';
 
 /** What writes rows that are put off; made when they are needed. */
@@ -21,7 +21,7 @@ interface Deferral {
 }
 
 /** The rows of a slice with their keys. */
-interface Slice extends KeyList {
+interface Slice extends PrintList {
   readonly batch: Batch;
   /** Room for the rows that are handed on, or put off. */
   readonly chosen: number;
@@ -30,7 +30,7 @@ interface Slice extends KeyList {
 export class DistinctRows implements Operator {
   readonly #context: OperatorContext;
   readonly #keys: RowKeys;
-  readonly #table: KeyTable;
+  readonly #known: KeySet;
   #deferral: Deferral | null = null;
   /** Rows taken so far: the order of a row. */
   #taken = 0;
@@ -38,14 +38,14 @@ export class DistinctRows implements Operator {
   constructor(context: OperatorContext, keys: RowKeys) {
     this.#context = context;
     this.#keys = keys;
-    this.#table = new KeyTable(context.arena.heap, context.kernel);
+    this.#known = new KeySet(context.arena.heap, context.kernel);
   }
 
   push(batch: Batch): void {
     for (let rest: Batch | null = batch; rest !== null && rest.live > 0; ) rest = this.#pushSome(rest);
   }
 
-  /** Gives the rows that are left when the table closed in the middle of the batch. */
+  /** Gives the rows that are left when the set closed in the middle of the batch. */
   #pushSome(batch: Batch): Batch | null {
     let closedAt = -1;
     this.#keys.prepare(batch);
@@ -90,7 +90,7 @@ export class DistinctRows implements Operator {
     yield* mergeFiles({ arena, kernel, spill, types }, survivors, byOrder(arena), next);
   }
 
-  /** Writes the first row of each key of a part; what the table cannot hold is parted again. */
+  /** Writes the first row of each key of a part; what the set cannot hold is parted again. */
   *#readPart(
     file: SpillFile,
     level: number,
@@ -98,8 +98,8 @@ export class DistinctRows implements Operator {
     writer: RowWriter,
     partitions: RowPartitions,
   ): Iterable<void> {
-    this.#table.clear();
-    this.#table.forced = level >= PARTITION_LEVELS;
+    this.#known.clear();
+    this.#known.forced = level >= PARTITION_LEVELS;
     partitions.begin(Math.min(level, PARTITION_LEVELS - 1));
     let closed = false;
     reader.open(file);
@@ -131,21 +131,21 @@ export class DistinctRows implements Operator {
     const rows = batch.selection + from * 4;
     const views = this.#keys.make(batch, rows, count);
     if (views === 0) return null;
-    const hashes = arena.tryTake(count * 8);
+    const prints = arena.tryTake(count * PRINT_BYTES);
     const ids = arena.tryTake(count * 4);
     const chosen = arena.tryTake(count * 4);
-    if (hashes === 0 || ids === 0 || chosen === 0) return null;
-    const slice = { batch, views, rows, count, hashes, ids, chosen };
-    this.#table.hash(slice);
+    if (prints === 0 || ids === 0 || chosen === 0) return null;
+    const slice = { batch, views, rows, count, prints, ids, chosen };
+    this.#known.fingerprint(slice);
     return slice;
   }
 
-  /** Adds keys as long as the table takes them and hands on the rows that brought new ones. Gives the position reached. */
+  /** Adds keys as long as the set takes them and hands on the rows that brought new ones. Gives the position reached. */
   #addKeys(slice: Slice, next: (rows: number, count: number) => void): number {
     const { exports } = this.#context.kernel;
-    const known = this.#table.count;
-    const reached = this.#table.insert(slice);
-    const count = exports.splitByNew(slice.rows, 0, reached, slice.ids, known, slice.chosen, 0);
+    const heldBefore = this.#known.count;
+    const reached = this.#known.add(slice);
+    const count = exports.splitByNew(slice.rows, 0, reached, slice.ids, heldBefore, slice.chosen, 0);
     if (count > 0) next(slice.chosen, count);
     return reached;
   }
@@ -157,15 +157,15 @@ export class DistinctRows implements Operator {
     partitions: RowPartitions = this.#deferral!.partitions,
   ): void {
     const { arena } = this.#context;
-    this.#table.find(slice, from);
+    this.#known.find(slice, from);
     const orders = arena.take(slice.count * 8);
     const hashes = arena.take(slice.count * 8);
     const { u32, f64 } = arena.heap;
     let count = 0;
     for (let position = from; position < slice.count; position++) {
-      if (u32[(slice.ids >>> 2) + position] !== KEY_ABSENT) continue;
+      if (u32[(slice.ids >>> 2) + position] !== PRINT_ABSENT) continue;
       u32[(slice.chosen >>> 2) + count] = u32[(slice.rows >>> 2) + position]!;
-      u32[(hashes >>> 2) + count * 2 + 1] = u32[(slice.hashes >>> 2) + position * 2 + 1]!;
+      u32[(hashes >>> 2) + count * 2 + 1] = this.#known.partition(slice, position);
       f64[(orders >>> 3) + count++] = order(position);
     }
     if (count > 0) partitions.add(slice.batch, { rows: slice.chosen, count, hashes, orders });

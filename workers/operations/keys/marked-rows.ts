@@ -10,7 +10,7 @@ import { RowWriter } from '../../spill/row-writer.ts';
 import { SpillFile } from '../../spill/spill-file.ts';
 import type { Operator, OperatorContext, RowChoice } from '../operation.ts';
 import { inSlices } from '../slices.ts';
-import { KEY_ABSENT, type KeyList, KeyTable } from './key-table.ts';
+import { KeySet, PRINT_ABSENT, PRINT_BYTES, type PrintList } from './key-set.ts';
 import type { RowKeys } from './row-keys.ts';
 
 /** In the column that is made (boolean): the row is the first of its key, or has none. */
@@ -27,7 +27,7 @@ interface Deferral {
 }
 
 /** Rows of a piece of a batch whose keys count, with their keys, and the marks of all its rows. */
-interface Piece extends KeyList {
+interface Piece extends PrintList {
   /** Bytes by physical row. */
   readonly meta: number;
 }
@@ -36,7 +36,7 @@ export class MarkedRows implements Operator {
   readonly #context: OperatorContext;
   readonly #keys: RowKeys;
   readonly #choose: RowChoice;
-  readonly #table: KeyTable;
+  readonly #known: KeySet;
   readonly #types: readonly OperatorContext['input'][number]['type'][];
   #deferral: Deferral | null = null;
   /** Rows taken so far: the order of a row. */
@@ -47,7 +47,7 @@ export class MarkedRows implements Operator {
     this.#context = context;
     this.#keys = keys;
     this.#choose = choose;
-    this.#table = new KeyTable(context.arena.heap, context.kernel);
+    this.#known = new KeySet(context.arena.heap, context.kernel);
     this.#types = [...context.input.map(({ type }) => type), 'boolean'];
   }
 
@@ -75,7 +75,7 @@ export class MarkedRows implements Operator {
     yield* mergeFiles({ arena, kernel, spill, types: this.#types }, settled, byOrder(arena), next);
   }
 
-  /** Gives the rows that are left when the table closed in the middle of the batch. */
+  /** Gives the rows that are left when the set closed in the middle of the batch. */
   #pushSome(batch: Batch): Batch | null {
     let closedAt = -1;
     this.#keys.prepare(batch);
@@ -123,18 +123,18 @@ export class MarkedRows implements Operator {
   #withKeys(batch: Batch, rows: number, count: number, meta: number): Piece | null {
     const { arena } = this.#context;
     const views = this.#keys.make(batch, rows, count);
-    const hashes = arena.tryTake(count * 8);
+    const prints = arena.tryTake(count * PRINT_BYTES);
     const ids = arena.tryTake(count * 4);
-    if (views === 0 || hashes === 0 || ids === 0) return null;
-    const piece = { views, rows, count, hashes, ids, meta };
-    this.#table.hash(piece);
+    if (views === 0 || prints === 0 || ids === 0) return null;
+    const piece = { views, rows, count, prints, ids, meta };
+    this.#known.fingerprint(piece);
     return piece;
   }
 
-  /** Adds keys as long as the table takes them, and marks the rows up to the position reached. */
+  /** Adds keys as long as the set takes them, and marks the rows up to the position reached. */
   #addKeys(piece: Piece): number {
-    let fresh = this.#table.count;
-    const reached = this.#table.insert(piece);
+    let fresh = this.#known.count;
+    const reached = this.#known.add(piece);
     const { u8, u32 } = this.#context.arena.heap;
     for (let i = 0; i < reached; i++) {
       const isNew = u32[(piece.ids >>> 2) + i] === fresh;
@@ -144,12 +144,12 @@ export class MarkedRows implements Operator {
     return reached;
   }
 
-  /** Marks the rows from a position on whose keys are in the table; the others stay open. */
+  /** Marks the rows from a position on whose keys are in the set; the others stay open. */
   #markKnown(piece: Piece, from: number): void {
-    this.#table.find(piece, from);
+    this.#known.find(piece, from);
     const { u8, u32 } = this.#context.arena.heap;
     for (let i = from; i < piece.count; i++) {
-      const isKnown = u32[(piece.ids >>> 2) + i] !== KEY_ABSENT;
+      const isKnown = u32[(piece.ids >>> 2) + i] !== PRINT_ABSENT;
       u8[piece.meta + u32[(piece.rows >>> 2) + i]!] = isKnown ? MARK_AGAIN : MARK_OPEN;
     }
   }
@@ -171,14 +171,14 @@ export class MarkedRows implements Operator {
     for (let position = 0, i = 0; position < batch.live; position++) {
       const isCounted = i < piece.count && u32[(piece.rows >>> 2) + i] === batch.physicalRow(position);
       // Rows that are settled belong nowhere; spread over the partitions they make none of them large.
-      u32[(hashes >>> 2) + position * 2 + 1] = isCounted ? u32[(piece.hashes >>> 2) + i * 2 + 1]! : order + position;
+      u32[(hashes >>> 2) + position * 2 + 1] = isCounted ? this.#known.partition(piece, i) : order + position;
       f64[(orders >>> 3) + position] = order + position;
       if (isCounted) i++;
     }
     this.#deferral!.partitions.add(batch, { rows: batch.selection, count: batch.live, hashes, orders });
   }
 
-  /** Marks the rows of a part and writes them; those whose keys the table cannot hold are parted again. */
+  /** Marks the rows of a part and writes them; those whose keys the set cannot hold are parted again. */
   *#readPart(
     file: SpillFile,
     level: number,
@@ -186,8 +186,8 @@ export class MarkedRows implements Operator {
     writer: RowWriter,
     partitions: RowPartitions,
   ): Iterable<void> {
-    this.#table.clear();
-    this.#table.forced = level >= PARTITION_LEVELS;
+    this.#known.clear();
+    this.#known.forced = level >= PARTITION_LEVELS;
     partitions.begin(Math.min(level, PARTITION_LEVELS - 1));
     let closed = false;
     reader.open(file);
@@ -250,7 +250,7 @@ export class MarkedRows implements Operator {
       const row = u32[(piece.rows >>> 2) + i]!;
       if (u8[piece.meta + row] !== MARK_OPEN) continue;
       u32[(rows >>> 2) + count] = row;
-      u32[(hashes >>> 2) + count * 2 + 1] = u32[(piece.hashes >>> 2) + i * 2 + 1]!;
+      u32[(hashes >>> 2) + count * 2 + 1] = this.#known.partition(piece, i);
       f64[(orders >>> 3) + count++] = f64[(reader.orders >>> 3) + row]!;
     }
     if (count > 0) partitions.add(batch, { rows, count, hashes, orders });
