@@ -7,6 +7,9 @@ import { mapValues } from '../../workers/operations/map-values.ts';
 import { set } from '../../workers/operations/set.ts';
 import { runOperation } from './operations/harness.ts';
 
+/** 120,000 bytes: more than all buffers of lookups hold. */
+const LONG = 'ä'.repeat(60_000);
+
 const TIGHT = { batchRows: 4096, budgetBytes: 100_000 };
 
 function numbers(count: number): string[][] {
@@ -54,7 +57,7 @@ test('a table on the disk answers every key as one in memory does', async (t) =>
   // whatever is read at once.
   const rows = Array.from({ length: 40_000 }, (_, n) => `Key ${n % 30_000},${n % 7 === 3 ? '' : `value ${n}`}`);
   const same = Array.from({ length: 20_000 }, (_, n) => `same,${n} ${'y'.repeat(30)}`);
-  const huge = [`huge,${'h'.repeat(300_000)}`, `${'k'.repeat(20_000)},long key`, ',no key'];
+  const huge = [`huge,${'h'.repeat(300_000)}`, `${'k'.repeat(20_000)},long key`, `${LONG},longest key`, ',no key'];
   const tables = { t: ['k,v', ...rows, ...same, ...huge].join('\n') };
   const asked = [
     ...Array.from({ length: 41_000 }, (_, n) => `Key ${n}`),
@@ -63,10 +66,15 @@ test('a table on the disk answers every key as one in memory does', async (t) =>
     'k'.repeat(20_000),
     null,
     'x',
+    LONG,
+    LONG.slice(1),
+    `${LONG}ä`,
+    `${LONG.slice(1)}x`,
   ];
   const wanted = [
     ...Array.from({ length: 41_000 }, (_, n) => (n >= 30_000 ? 'none' : n % 7 === 3 ? null : `value ${n}`)),
     ...[`0 ${'y'.repeat(30)}`, 'h'.repeat(300_000), 'long key', null, 'none'],
+    ...['longest key', 'none', 'none', 'none'],
   ];
   const input = { columns: ['k'], rows: asked.map((key) => [key]) };
   const mapping = { op: 'map_values', columns: 'k', table: 't', key: 'k', value: 'v', default: { value: 'none' } };
@@ -77,11 +85,15 @@ test('a table on the disk answers every key as one in memory does', async (t) =>
   const upper = { columns: ['k'], rows: asked.map((key) => [key?.toUpperCase() ?? null]) };
   const any = runOperation(mapValues, folded, upper, { batchRows: 7, budgetBytes: 100_000, tables });
   t.equal(JSON.stringify(any.rows) === JSON.stringify(wanted.map((cell) => [cell])), true);
+  t.same(runOperation(mapValues, mapping, { columns: ['k'], rows: [[LONG]] }, { tables }).rows, [['longest key']]);
   const looking = { op: 'set', columns: { v: 'k == null ? null : coalesce(lookup("t", k, "v"), "none")' } };
   const looked = runOperation(set, looking, input, { ...TIGHT, tables });
   const seen = looked.rows.map(([key, cell]) => (key !== null && cell === 'none' ? 'none' : cell));
   const expected = wanted.map((cell, at) => (asked[at] !== null && cell === null ? 'none' : cell));
   t.equal(JSON.stringify(seen) === JSON.stringify(expected), true);
+  const inMemory = runOperation(set, looking, input, { tables });
+  t.notOk(inMemory.spilled);
+  t.equal(JSON.stringify(inMemory.rows) === JSON.stringify(looked.rows), true);
 });
 
 test('a Run gives back what its operations hold, however it ends', async (t) => {

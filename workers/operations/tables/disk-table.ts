@@ -24,6 +24,8 @@ const DIRECTORY_BYTES = 12;
 export type DiskTableContext = Pick<OperatorContext, 'arena' | 'kernel' | 'spill'>;
 
 export class DiskTable {
+  /** Bytes of the longest key. */
+  readonly longestKeyBytes: number;
   readonly #context: DiskTableContext;
   readonly #file: SpillFile;
   readonly #pages: number;
@@ -52,7 +54,7 @@ export class DiskTable {
       }
       before = hash;
     });
-    addEntries(sorter, context, table, index, value);
+    this.longestKeyBytes = addEntries(sorter, context, table, index, value);
     this.#file = sorter.finish();
     this.#pages = starts.length;
     this.#starts = heap.allocate(this.#pages * DIRECTORY_BYTES);
@@ -120,17 +122,19 @@ export class DiskTable {
   }
 }
 
+/** Gives the bytes of the longest key. */
 function addEntries(
   sorter: EntrySorter,
   { arena, kernel }: DiskTableContext,
   table: TableRows,
   index: TableIndex,
   value: number,
-): void {
+): number {
   const { heap } = arena;
   const codec = new RowCodec(heap, kernel, new Array(table.columns.length).fill('text'));
   const reader = new RowReader(arena, codec, BATCH_ROOM);
   reader.open(table);
+  let longest = 0;
   while (reader.advance() > 0) {
     const batch = reader.batch();
     const values = batch.views(value);
@@ -149,9 +153,12 @@ function addEntries(
         const row = u32[(rows >>> 2) + i]!;
         const made = (values >>> 2) + row * 2;
         const hash = u32[(hashes >>> 2) + i * 2 + 1]!;
-        sorter.add({ hash, key: cell((views >>> 2) + row * 2), value: u32[made] === 0 ? null : cell(made) });
+        const key = cell((views >>> 2) + row * 2);
+        longest = Math.max(longest, key.length);
+        sorter.add({ hash, key, value: u32[made] === 0 ? null : cell(made) });
       }
       return true;
     });
   }
+  return longest;
 }

@@ -14,15 +14,29 @@ export class TableCells {
   readonly #index: TableIndex;
   readonly #value: number;
   readonly #disk: DiskTable | null;
+  readonly #key: number;
+  readonly #rows: number;
   /** Of the keys that the disk was asked for last, by id. */
   readonly #found: (PlacedText | null)[] = [];
 
   constructor(context: DiskTableContext, table: TableRows, key: TableKey, value: number) {
     this.#context = context;
     this.#value = value;
+    this.#key = key.column;
+    this.#rows = table.rows;
     this.#index = new TableIndex(context, table.columns.length, [key]);
     const inMemory = this.#index.load(table, table.sizeBytes <= TABLE_BYTES_FORCED);
     this.#disk = inMemory ? null : new DiskTable(context, table, this.#index, value);
+  }
+
+  /** Bytes of the longest key that the table may have: a longer one is not there. Of keys that are texts as they stand. */
+  longestKeyBytes(): number {
+    if (this.#disk !== null) return this.#disk.longestKeyBytes;
+    const { u32 } = this.#context.arena.heap;
+    const views = this.#index.views(this.#key) >>> 2;
+    let longest = 0;
+    for (let row = 0; row < this.#rows; row++) longest = Math.max(longest, u32[views + row * 2 + 1]!);
+    return longest;
   }
 
   hash(list: KeyList): void {

@@ -4,9 +4,6 @@ import type { KeyList } from '../keys/key-table.ts';
 import type { OperatorContext } from '../operation.ts';
 import { TableCells } from './table-cells.ts';
 
-/** Longer keys are not looked up: nobody keys a table by texts of this size. */
-const KEY_BYTES_MAX = 65_536;
-
 export type LookupContext = Pick<OperatorContext, 'arena' | 'kernel' | 'spill' | 'tables'>;
 
 /**
@@ -28,13 +25,16 @@ export function tableLookup(
   const column = keyColumn === null ? 0 : table.columns.indexOf(keyColumn);
   const values = table.columns.indexOf(valueColumn);
   const cells = new TableCells(context, table, { column, type: 'text', match: 'exact' }, values);
-  const bytes = heap.allocate(KEY_BYTES_MAX);
+  // A key with more bytes than the longest of the table is not in it: room for that one is enough.
+  const longest = cells.longestKeyBytes();
+  const bytes = heap.allocate(Math.max(1, longest));
   const views = heap.allocate(VIEW_BYTES + 32);
   const list: KeyList = { views, rows: views + 8, count: 1, hashes: views + 16, ids: views + 24 };
   const encoder = new TextEncoder();
   return (key) => {
-    if (key.length * 3 > KEY_BYTES_MAX) return null;
-    const { written } = encoder.encodeInto(key, heap.u8.subarray(bytes, bytes + KEY_BYTES_MAX));
+    if (key.length > longest) return null;
+    const { read, written } = encoder.encodeInto(key, heap.u8.subarray(bytes, bytes + longest));
+    if (read < key.length) return null;
     const { u32 } = heap;
     u32[views >>> 2] = bytes;
     u32[(views >>> 2) + 1] = written;
