@@ -1,14 +1,13 @@
 // The engine for local files: threads, a budget and a temporary folder, as the service has them, for one command.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { extname, join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
 import type { RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
 import type { RunReport } from '../../workers/report.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
 import { type TaskEnd, ThreadPool } from '../pool.ts';
+import { localInput } from './local-input.ts';
 import type { LocalTemplate } from './local-template.ts';
 import type { LocalResult } from './run-summary.ts';
 
@@ -52,7 +51,7 @@ export class LocalEngine {
     const task = this.#pool.nextTask();
     const outputPath = join(this.#folder, `${task}.output`);
     this.#outputs.set(input, outputPath);
-    const path = input === '-' ? await this.#spoolInput(task) : resolve(input);
+    const path = await localInput(input, join(this.#folder, `${task}.input`));
     const { size } = statSync(path);
     const end = await new Promise<TaskEnd>((ended) => {
       this.#pool.run(this.#task(task, path, outputPath), ended).grown(size, true);
@@ -97,12 +96,5 @@ export class LocalEngine {
       startedAt: this.#startedAt,
       reservationBytes: RUN_RESERVATION_BYTES,
     };
-  }
-
-  async #spoolInput(task: number): Promise<string> {
-    const path = join(this.#folder, `${task}.input`);
-    const file = await open(path, 'wx', 0o600);
-    await pipeline(process.stdin, file.createWriteStream());
-    return path;
   }
 }

@@ -27,8 +27,8 @@ export function summaryOf(result: LocalResult, json: boolean): string {
       report,
     });
   }
-  if (failure !== null) return `${input}: failed after ${report.rows_read} rows`;
-  const head = `${input}: ${report.rows_read} rows read, ${rowsWritten} written in ${Math.round(milliseconds)} ms`;
+  if (failure !== null) return `${input}: failed after ${counted(report.rows_read, 'row')}`;
+  const head = `${input}: ${counted(report.rows_read, 'row')} read, ${rowsWritten} written in ${Math.round(milliseconds)} ms`;
   return [
     head + (truncated ? ', cut at the cap' : ''),
     ...codeLines('input', report.input.errors),
@@ -39,8 +39,8 @@ export function summaryOf(result: LocalResult, json: boolean): string {
 function operationLines({ outcome }: LocalResult): string[] {
   return outcome.report.operations.flatMap(({ operation, id, rows_in, rows_out, cells_changed, errors }, index) => {
     const parts = [];
-    if (rows_in !== rows_out) parts.push(`${rows_in} rows in, ${rows_out} out`);
-    if (cells_changed > 0) parts.push(`${cells_changed} cells changed`);
+    if (rows_in !== rows_out) parts.push(`${counted(rows_in, 'row')} in, ${rows_out} out`);
+    if (cells_changed > 0) parts.push(`${counted(cells_changed, 'cell')} changed`);
     const name = `${index + 1} ${operation}${id === null ? '' : ` (${id})`}`;
     return [...(parts.length > 0 ? [`  ${name}: ${parts.join(', ')}`] : []), ...codeLines(name, errors)];
   });
@@ -48,6 +48,10 @@ function operationLines({ outcome }: LocalResult): string[] {
 
 function codeLines(place: string, counts: CodeCounts): string[] {
   return Object.entries(counts).map(
-    ([code, { count, rows }]) => `  ${place}: ${code} ${count} times, first in rows ${rows.join(' ')}`,
+    ([code, { count, rows }]) => `  ${place}: ${code} ${counted(count, 'time')}, first in rows ${rows.join(' ')}`,
   );
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,9 +1,10 @@
 // The language through the command: exit status, bytes, messages, secrets, progress, and the same bytes whatever the
 // machine's zone, language, workers and memory.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
@@ -91,6 +92,26 @@ t.test('outputs and failures', async (t) => {
   for (const delimiter of ['', 'ab', '"', '\u0001']) {
     t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--delimiter', delimiter)).status, 2, delimiter);
   }
+});
+
+t.test('inputs that are no files', async (t) => {
+  const expected = 'day,Text,amount\n2026-01-31,a,1234.56\n';
+  const pipe = at('a.pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [piped] = await Promise.all([
+    cli('run', at('statement.yaml'), pipe),
+    writeFile(pipe, readFileSync(at('good.csv'))),
+  ]);
+  t.match(piped, { status: 0, stdout: expected });
+  const [inspected] = await Promise.all([cli('inspect', pipe), writeFile(pipe, readFileSync(at('good.csv')))]);
+  t.match(JSON.parse(inspected.stdout), { delimiter: ';', header_row: 0, rows: 3 });
+  const child = spawn(process.execPath, [CLI, 'run', at('statement.yaml'), '-'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  child.stdin.end(readFileSync(at('good.csv')));
+  const [bytes] = (await once(child.stdout, 'data')) as [Buffer];
+  t.equal(String(bytes), expected);
+  t.match(await cli('run', at('statement.yaml'), folder), { status: 1, stderr: /is a folder, not a file\./ });
+  t.match(await cli('inspect', folder), { status: 1, stdout: /"error":"EISDIR"/ });
+  t.match(await cli('run', at('statement.yaml'), at('nothing.csv')), { status: 1, stderr: /no such file/ });
 });
 
 t.test('secrets', async (t) => {
