@@ -51,7 +51,8 @@ const HEAD_BYTES = 128;
 const STEP_BYTES = 64;
 /** A guarded cell that also needs quotes grows by its mark and these. */
 const CELL_QUOTES_BYTES = 2;
-const RUN_EXTRA_BYTES = 16;
+/** What the last copy of a run writes behind it: it goes in steps of 64 bytes. */
+const RUN_EXTRA_BYTES = 64;
 const FLAG_GUARD = 1;
 const FLAG_QUOTE = 2;
 const FLAG_QUOTE_EMPTY = 4;

@@ -146,12 +146,22 @@ t.test('a row that did not fit counts its formulas once', async () => {
 });
 
 t.test('typed cells beside text, over a selection in any order', async () => {
-  const bigint64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  // The kernels write numbers of eight digits at once: as many around that length as beyond it.
+  const bigint64 = fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc
+      .tuple(fc.bigInt({ min: -9n, max: 9n }), fc.integer({ min: 0, max: 9 }), fc.bigInt({ min: -9n, max: 9n }))
+      .map(([first, zeros, last]) => first * 10n ** BigInt(zeros) + last),
+    fc.bigInt({ min: -999_999_999n, max: 999_999_999n }),
+  );
   const row = fc.record({
     text: fc.option(cell),
     integer: fc.option(bigint64),
     decimal: fc.option(
-      fc.record({ unscaled: fc.oneof(bigint64, fc.bigInt()), scale: fc.integer({ min: 0, max: 40 }) }),
+      fc.record({
+        unscaled: fc.oneof(bigint64, fc.bigInt()),
+        scale: fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 40 })),
+      }),
     ),
     number: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
     boolean: fc.option(fc.boolean()),

@@ -71,6 +71,19 @@ export function putDigits(out: usize, magnitude: u64, width: u32): usize {
   return middle + 8;
 }
 
+/** The eight digits of a number below 10 to the 8, as values from 0 to 9, the first in the lowest byte; without branches. */
+// @ts-ignore: decorator
+@inline
+export function eightDigits(value: u32): u64 {
+  const high = value / 10_000;
+  const fours = <u64>high | ((<u64>(value - high * 10_000)) << 32);
+  // A quotient by 100, and below one by 10, as a product: exact for all that four and two digits say.
+  const hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+  const twos = hundreds + ((fours - hundreds * 100) << 16);
+  const tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+  return tens + ((twos - tens * 10) << 8);
+}
+
 /** What `setCivil` found. */
 export let civilYear: i32 = 0;
 export let civilMonth: u32 = 0;

@@ -1,4 +1,5 @@
-// Copies for the emit kernels. They write in steps of 16 bytes, so up to 15 bytes behind the target's end are overwritten.
+// Copies for the emit kernels. They write in steps of 16 bytes, so up to 15 bytes behind the target's end are overwritten;
+// or 63, where they say so.
 
 /** Copies [start, end) to `out` and gives the address behind the copy. */
 export function copyOver(out: usize, start: usize, end: usize): usize {
@@ -10,6 +11,20 @@ export function copyOver(out: usize, start: usize, end: usize): usize {
     source += 16;
   } while (source < end);
   return out + (end - start);
+}
+
+/** As copyOver in steps of 64 bytes: fewer of the branches on the length that a processor guesses wrong. */
+// @ts-ignore: decorator
+@inline
+export function copyWide(out: usize, start: usize, end: usize): usize {
+  const target = out - start;
+  for (let at = start; at < end; at += 64) {
+    v128.store(target + at, v128.load(at));
+    v128.store(target + at, v128.load(at, 16), 16);
+    v128.store(target + at, v128.load(at, 32), 32);
+    v128.store(target + at, v128.load(at, 48), 48);
+  }
+  return target + end;
 }
 
 /** Bits of a 16-byte mask that belong to the `left` bytes still to come. */

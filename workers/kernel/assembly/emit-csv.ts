@@ -56,6 +56,7 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
   const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);
   const delimiter = load<u32>(program, DELIMITER);
   const delimiterLength = <usize>load<u32>(program, DELIMITER_LENGTH);
+  const delimiters = i8x16.splat(<i8>delimiter);
   const classes = <usize>load<u32>(program, CELL_CLASSES);
   const steps = program + HEAD_BYTES;
   const stepsEnd = steps + <usize>load<u32>(program, STEPS) * STEP_BYTES;
@@ -77,7 +78,7 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
       let next: usize;
       if (kind == KIND_RUN) next = run(program, step, row, at, limit);
       else if (kind == KIND_FIELD) next = fields(program, step, row, at, limit);
-      else if (kind == KIND_VIEWS) next = view(program, step, classes, physical, at, limit);
+      else if (kind == KIND_VIEWS) next = view(program, step, classes, delimiters, physical, at, limit);
       else next = cell(program, step, kind, physical, at, limit);
       if (next == 0) break;
       store<u32>(next, delimiter);
@@ -129,11 +130,35 @@ function fields(program: usize, step: usize, row: usize, out: usize, limit: usiz
 }
 
 /** A cell of clean text. 0 = no room. */
-function view(program: usize, step: usize, classes: usize, physical: usize, out: usize, limit: usize): usize {
+// @ts-ignore: decorator
+@inline
+function view(program: usize, step: usize, classes: usize, delimiters: v128, physical: usize, out: usize, limit: usize): usize {
   const at = <usize>load<u32>(step, SOURCE) + (physical << 3);
   const start = <usize>load<u32>(at);
   const length = <usize>load<u32>(at, 4);
-  if (out + length * 2 + <usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES > limit) return 0;
+  const nullLength = <usize>load<u32>(step, NULL_LENGTH);
+  if (out + length * 2 + nullLength + CELL_EXTRA_BYTES > limit) return 0;
+  // Almost all are of 1 to 31 bytes, none of which matters.
+  if (length - 1 < 31 && load<u8>(classes + <usize>load<u8>(start)) == 0 && !(load<u32>(step, FLAGS) & FLAG_QUOTE)) {
+    const low = v128.load(start), high = v128.load(start, 16);
+    v128.store(out, low);
+    v128.store(out, high, 16);
+    const special = specialMask(low, delimiters) | (specialMask(high, delimiters) << 16);
+    if ((special & ((1 << <u32>length) - 1)) == 0) return out + length;
+  }
+  return anyView(program, step, classes, start, length, out);
+}
+
+/** Bytes that are the delimiter's first, a quote or a line's end. */
+// @ts-ignore: decorator
+@inline
+function specialMask(bytes: v128, delimiters: v128): u32 {
+  const lines = v128.or(i8x16.eq(bytes, i8x16.splat(0x0a)), i8x16.eq(bytes, i8x16.splat(0x0d)));
+  const marks = v128.or(i8x16.eq(bytes, delimiters), i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)));
+  return <u32>i8x16.bitmask(v128.or(lines, marks));
+}
+
+function anyView(program: usize, step: usize, classes: usize, start: usize, length: usize, out: usize): usize {
   if (start == 0) return putNull(step, out);
   const guarded = load<u8>(classes + <usize>load<u8>(start)) != 0;
   if (length == 0 || guarded || load<u32>(step, FLAGS) & FLAG_QUOTE) {

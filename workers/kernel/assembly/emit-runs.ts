@@ -2,7 +2,7 @@
 // select, filter and rename leave it: most fields leave as they came, which their first bytes tell, and are copied range by
 // range.
 import { bare, empty, field, isFormula, isNull, putNull, text } from './csv-text';
-import { copyOver } from './emit-copy';
+import { copyOver, copyWide } from './emit-copy';
 import {
   CELL_CLASSES,
   CLASS_QUOTE,
@@ -118,7 +118,7 @@ function copyRun(program: usize, step: usize, row: usize, out: usize): usize {
     start = fieldEnd + 1;
     if (entry < lastEntry) store<u8>(out++, delimiter);
   }
-  return start > end ? out : copyOver(out, start, end);
+  return start > end ? out : copyWide(out, start, end);
 }
 
 /** Copies while it looks for what needs quotes; 0 when it met that. The delimiter is one byte. */

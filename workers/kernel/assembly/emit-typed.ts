@@ -1,20 +1,60 @@
 // Texts of typed cells: integers, decimals, dates and times, as both emit kernels write them. Up to 16 bytes behind a text are overwritten.
-import { civilDay, civilMonth, civilYear, putDigits, putPair, setCivil } from './digits';
+import { civilDay, civilMonth, civilYear, eightDigits, putDigits, putPair, setCivil } from './digits';
 
 /** Longest text of a typed cell: sign, 19 digits, mark and up to 253 zeros of a decimal's scale. */
 export const TYPED_BYTES_MAX: usize = 320;
 
 const MICROSECONDS_PER_DAY: i64 = 86_400_000_000;
 
+/** Magnitudes below this, of at most so many places, are written at once. */
+const SHORT_LIMIT: u64 = 100_000_000;
+const SHORT_SCALE_MAX: u32 = 7;
+
+const ZEROS: u64 = 0x3030303030303030;
+
+// @ts-ignore: decorator
+@inline
 export function putInteger(out: usize, value: i64): usize {
+  const magnitude = <u64>abs(value);
+  if (magnitude >= SHORT_LIMIT) return putLong(out, value);
+  store<u8>(out, 0x2d);
+  const start = out + <usize>(value < 0);
+  const digits = eightDigits(<u32>magnitude);
+  // The last digit is written whatever it is.
+  const unused = ctz(digits | ((<u64>1) << 56)) >> 3;
+  store<u64>(start, (digits | ZEROS) >> (unused << 3));
+  return start + 8 - <usize>unused;
+}
+
+function putLong(out: usize, value: i64): usize {
   if (value >= 0) return putDigits(out, <u64>value, 1);
   store<u8>(out, 0x2d);
   return putDigits(out + 1, 0 - <u64>value, 1);
 }
 
 /** An unscaled value with its scale: all its places, the mark before them. */
+// @ts-ignore: decorator
+@inline
 export function putDecimal(out: usize, unscaled: i64, scale: u32, mark: u32): usize {
+  const magnitude = <u64>abs(unscaled);
+  if (magnitude >= SHORT_LIMIT || scale > SHORT_SCALE_MAX) return putLongDecimal(out, unscaled, scale, mark);
   if (scale == 0) return putInteger(out, unscaled);
+  store<u8>(out, 0x2d);
+  const start = out + <usize>(unscaled < 0);
+  const digits = eightDigits(<u32>magnitude);
+  const unused = min(<u32>(ctz(digits | ((<u64>1) << 56)) >> 3), 7 - scale);
+  // Each byte of the text from the digits, whose first are left out, and from the mark behind them.
+  const places = v128(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const point = i8x16.splat(<i8>(8 - unused - scale));
+  const from = i8x16.add(i8x16.add(places, i8x16.splat(<i8>unused)), i8x16.gt_s(places, point));
+  const source = v128.bitselect(i8x16.splat(8), from, i8x16.eq(places, point));
+  const text = i64x2.replace_lane(i64x2.splat(<i64>mark), 0, <i64>(digits | ZEROS));
+  v128.store(start, i8x16.swizzle(text, source));
+  return start + 9 - <usize>unused;
+}
+
+function putLongDecimal(out: usize, unscaled: i64, scale: u32, mark: u32): usize {
+  if (scale == 0) return putLong(out, unscaled);
   let start = out;
   let magnitude = <u64>unscaled;
   if (unscaled < 0) {
