@@ -43,14 +43,18 @@ export interface ConformanceCase {
   };
 }
 
+/** A message literal, an enum, or an extension field of a message, in an expression. */
+const MESSAGE_WRITTEN =
+  /\b[A-Z]\w*\s*\{|TestAllTypes|NestedEnum|GlobalEnum|NullValue|proto\.(?:get|has)Ext|proto[23]\.|google\.protobuf\.(?!Timestamp|Duration)/;
+
+/** A message of the tests' own or an Any, as the type or value of a variable or as the result; wrappers are plain values. */
+const MESSAGE_BOUND = /TestAllTypes|NestedEnum|GlobalEnum|google\.protobuf\.Any|proto[23]\.[A-Z]/;
+
 /** Why a case is left out: the first rule that holds. Nothing is left out by name. */
 export const RULES: readonly { readonly reason: string; readonly holds: (test: ConformanceCase) => boolean }[] = [
   {
-    reason: 'needs protobuf messages, enums or their wrappers',
-    holds: ({ original }) =>
-      /TestAllTypes|NestedEnum|GlobalEnum|NestedTestAllTypes|proto[23]\.|google\.protobuf\.(?!Timestamp|Duration)|NullValue|\b[A-Z]\w*\{/.test(
-        JSON.stringify(original),
-      ),
+    reason: 'writes or reads protobuf messages or enums',
+    holds: ({ original: { expr, ...test } }) => MESSAGE_WRITTEN.test(expr) || MESSAGE_BOUND.test(JSON.stringify(test)),
   },
   {
     reason: "cel.block is an optimizer's notation, no part of the language",
@@ -106,12 +110,49 @@ export function valueOfJson(json: Json): Value {
       return map;
     }
     case 'objectValue': {
-      const message = content as { readonly '@type': string; readonly value: string };
-      return message['@type'].endsWith('Duration') ? parseDuration(message.value) : parseTimestamp(message.value);
+      const message = content as { readonly '@type': string; readonly value: Json };
+      return valueOfWellKnown(message['@type'].replace(/^.*\./, ''), message.value);
     }
     default:
       throw new Error(`a value of kind ${kind} is not expected`);
   }
+}
+
+/** A google.protobuf message as the plain value that CEL makes of it. */
+function valueOfWellKnown(name: string, content: Json): Value {
+  switch (name) {
+    case 'Duration':
+      return parseDuration(content as string);
+    case 'Timestamp':
+      return parseTimestamp(content as string);
+    case 'Int32Value':
+    case 'Int64Value':
+      return BigInt(content as string);
+    case 'UInt32Value':
+    case 'UInt64Value':
+      return new Uint(BigInt(content as string));
+    case 'FloatValue':
+    case 'DoubleValue':
+      return Number(content);
+    case 'BytesValue':
+      return Uint8Array.from(Buffer.from(content as string, 'base64'));
+    case 'BoolValue':
+    case 'StringValue':
+    case 'ListValue':
+    case 'Struct':
+    case 'Value':
+      return valueOfPlainJson(content);
+    default:
+      throw new Error(`a message ${name} is not expected`);
+  }
+}
+
+function valueOfPlainJson(json: Json): Value {
+  if (Array.isArray(json)) return json.map(valueOfPlainJson);
+  if (json === null || typeof json !== 'object') return json as Value;
+  const map = new MapValue();
+  for (const [key, content] of Object.entries(json)) map.add(key, valueOfPlainJson(content));
+  return map;
 }
 
 /** A cel.expr.Type as ours. */
@@ -126,7 +167,11 @@ export function typeOfJson(json: Json): Type {
     case 'wellKnown':
       return content === 'TIMESTAMP' ? TIMESTAMP : DURATION;
     case 'messageType':
-      return content === 'google.protobuf.Timestamp' ? TIMESTAMP : DURATION;
+      return content === 'google.protobuf.Timestamp'
+        ? TIMESTAMP
+        : content === 'google.protobuf.Duration'
+          ? DURATION
+          : DYN;
     case 'listType':
       return listOf(typeOfJson(inner['elemType'] ?? { dyn: {} }));
     case 'mapType':

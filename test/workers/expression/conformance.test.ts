@@ -14,7 +14,7 @@ import { type Integer, type Value, widenInteger } from '../../../workers/express
 import { type ConformanceCase, casesOf, type Json, RULES, typeOfJson, valueOfJson } from './conformance-case.ts';
 
 /** The cases that may not get fewer: data of @bufbuild/cel-spec 0.6.1. */
-const CASES_RUN_MIN = 1600;
+const CASES_RUN_MIN = 1638;
 
 type Outcome = { value: Value; type: Type } | { error: string } | { problems: string[] };
 
