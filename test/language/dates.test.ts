@@ -10,6 +10,12 @@ const parsed = (name: string, parameters: string, cells: readonly (readonly [str
 });
 
 golden('patterns', [
+  {
+    name: 'day numbers, their system as a number',
+    template: 'operations: [{parse_date: {columns: a, formats: [yyyy-MM-dd], excel_serial: 1904}}]',
+    input: 'a\n0\n43538\n2026-01-31\n',
+    output: 'a\n1904-01-01\n2023-03-15\n2026-01-31\n',
+  },
   parsed('two digits and four', 'formats: [dd.MM.yyyy]', [
     ['31.01.2026', '2026-01-31'],
     [' 31.01.2026 ', '2026-01-31'],

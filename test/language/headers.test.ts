@@ -187,6 +187,12 @@ golden('columns that may be missing', [
     output: 'a,b\nX,\n',
   },
   {
+    name: 'if_missing null, bare',
+    template: 'operations: [{text: {columns: [a, b], steps: [upper], if_missing: null}}]',
+    input: 'a\nx\n',
+    output: 'a,b\nX,\n',
+  },
+  {
     name: 'if_missing skip',
     template: 'operations: [{text: {columns: [a, b], steps: [upper], if_missing: skip}}]',
     input: 'a\nx\n',

@@ -9,7 +9,8 @@ export const baseParameters = {
   ),
   note: Type.Optional(Type.String({ description: 'For the reader; without effect.' })),
   enabled: Type.Boolean({ default: true, description: '`false` leaves the operation out.' }),
-  if_missing: Type.Enum(['fail', 'null', 'skip'], {
+  // In YAML a bare `null` is no text: both are taken.
+  if_missing: Type.Union([Type.Enum(['fail', 'null', 'skip']), Type.Null()], {
     default: 'fail',
     description:
       'When the file lacks a column that the operation reads: `fail` refuses the file, `null` takes the column as one ' +

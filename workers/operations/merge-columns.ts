@@ -81,9 +81,13 @@ export const mergeColumns = defineOperation({
   effect(given, scope) {
     const { sources, pieces } = given.template === undefined ? listed(given, scope) : templated(given.template, scope);
     const first = scope.columns.find(({ id }) => sources.some((source) => source.id === id));
-    const same = sources.find(({ name }) => name === given.into);
+    const named = sources.find(({ name }) => name === given.into);
+    const stays = given.keep_source === true || named?.id === first?.id;
+    // A column that goes away may give its name to the one in the place of the first.
+    if (named !== undefined && !stays) scope.remove(named);
+    const same = stays ? named : undefined;
     if (same !== undefined && same.type !== 'text') scope.retype(same, 'text');
-    const target = same ?? scope.add(given.into, 'text', '/into', first && { before: first });
+    const target = same ?? scope.add(given.into, 'text', '/into', first && { column: first, side: 'before' });
     if (given.keep_source !== true) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
     return { sources, pieces, target, given };
   },

@@ -47,7 +47,7 @@ const parameters = Type.Object({
     ),
   ),
   excel_serial: Type.Optional(
-    Type.Enum(['off', '1900', '1904'], { default: 'off', description: 'Also takes day numbers of a workbook.' }),
+    Type.Enum(['off', '1900', '1904', 1900, 1904], { default: 'off', description: 'Also takes day numbers of a workbook.' }),
   ),
   locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
   ambiguous: Type.Optional(
@@ -212,7 +212,7 @@ function zoneOf(name: string | undefined, pointer: string, scope: Scope): TimeZo
 
 function dateReader(reading: Reading): (value: unknown) => unknown {
   const { patterns, given } = reading;
-  const serial = given.excel_serial ?? 'off';
+  const serial = String(given.excel_serial ?? 'off') as 'off' | '1900' | '1904';
   return (value) => {
     const text = (value as string).trim();
     let found: DateFields | null = null;

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Column } from '../schema.ts';
-import type { Scope } from '../template/scope.ts';
+import type { Place, Scope } from '../template/scope.ts';
 import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { trimWhiteSpace } from './cells/text-edits.ts';
@@ -154,11 +154,14 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
     scope.problem('/column', 'WRONG_TYPE', `The column is ${source.type} at this step; this operation takes text.`);
     return null;
   }
-  const same = given.into.includes(source.name);
-  const made = given.into.map((name, index): Column => {
-    return name === source.name ? source : scope.add(name, 'text', `/into/${index}`, { before: source });
+  const same = given.into.indexOf(source.name);
+  const made: Column[] = [];
+  given.into.forEach((name, index) => {
+    const behind = same >= 0 && index > same;
+    const place: Place = behind ? { column: made[index - 1]!, side: 'behind' } : { column: source, side: 'before' };
+    made.push(index === same ? source : scope.add(name, 'text', `/into/${index}`, place));
   });
-  if (given.keep_source !== true && !same) scope.remove(source);
+  if (given.keep_source !== true && same < 0) scope.remove(source);
   return { source, made, spans, given };
 }
 

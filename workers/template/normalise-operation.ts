@@ -23,6 +23,11 @@ export function stepsOf(
   });
 }
 
+/** `null` is written as a text, or bare, which YAML and JSON read as no value. */
+function ifMissingOf(written: IfMissing | null | undefined): IfMissing {
+  return written === null ? 'null' : (written ?? 'fail');
+}
+
 function operationOf(
   { name, pointer, value }: OperationEntry,
   own: Readonly<Record<string, unknown>>,
@@ -40,7 +45,7 @@ function operationOf(
     id: (common('id') as string | undefined) ?? null,
     enabled: true,
     where: (common('where') as string | undefined) ?? null,
-    ifMissing: (common('if_missing') as IfMissing | undefined) ?? 'fail',
+    ifMissing: ifMissingOf(common('if_missing') as IfMissing | null | undefined),
     onError: (common('on_error') as OnError | undefined) ?? defaults.onError,
     parameters: withDefaults(parameters, given) as Readonly<Record<string, unknown>>,
   };

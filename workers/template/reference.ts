@@ -143,7 +143,7 @@ const TYPE_TEXTS: Readonly<Record<string, string>> = {
 };
 
 function typeText(schema: Schema): string {
-  if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => code(String(value))).join(', ');
+  if (Array.isArray(schema['enum'])) return [...new Set(schema['enum'].map((value) => code(String(value))))].join(', ');
   if ('const' in schema) return code(String(schema['const']));
   if (typeof schema['title'] === 'string') return schema['title'].split(':')[0]!;
   const alternatives = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;

@@ -197,8 +197,10 @@ function typeName(data: unknown): string {
   return Array.isArray(data) ? 'a list' : 'a mapping';
 }
 
+/** Values to choose from; a number that may also be a text is named as a text. */
 function list(values: readonly unknown[]): string {
   return values
+    .filter((value) => typeof value !== 'number' || !values.includes(String(value)))
     .map((value) => JSON.stringify(value))
     .join(', ')
     .replace(/, ([^,]*)$/, ' or $1');

@@ -11,6 +11,12 @@ export type ColumnSet =
   | { readonly type: ColumnType }
   | { readonly except: readonly string[] };
 
+/** Beside which column a new one stands. */
+export interface Place {
+  readonly column: Column;
+  readonly side: 'before' | 'behind';
+}
+
 export interface Scope {
   /** The columns known at this step, in order. */
   readonly columns: readonly Column[];
@@ -32,8 +38,8 @@ export interface Scope {
   resolve(set: ColumnSet, pointer: string): readonly Column[];
   /** False for a column of nulls in place of one that the file lacks. */
   isPresent(column: Column): boolean;
-  /** A new column at the end, or in the place of another (before it, if that stays). Problem when the name is taken. */
-  add(name: string, type: ColumnType, pointer: string, place?: { readonly before: Column }): Column;
+  /** A new column at the end, or in the place of another (beside it, if that stays). Problem when the name is taken. */
+  add(name: string, type: ColumnType, pointer: string, place?: Place): Column;
   /** An edit in place that changes the type. */
   retype(column: Column, type: ColumnType): void;
   remove(column: Column): void;

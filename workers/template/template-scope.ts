@@ -3,7 +3,7 @@
 import type { Column, ColumnType } from '../schema.ts';
 import { ColumnPatterns, type CompiledPattern } from './column-pattern.ts';
 import { pointerSegment } from './pointer.ts';
-import type { ColumnSet, Scope } from './scope.ts';
+import type { ColumnSet, Place, Scope } from './scope.ts';
 import { suggestion } from './suggestion.ts';
 import type { IfMissing } from './template.ts';
 
@@ -124,14 +124,14 @@ export class TemplateScope implements Scope {
     return this.columns.filter((column) => column.id !== this.#flagId && !passed?.has(column.id) && chosen(column));
   }
 
-  add(name: string, type: ColumnType, pointer: string, place?: { readonly before: Column }): Column {
+  add(name: string, type: ColumnType, pointer: string, place?: Place): Column {
     const taken = this.#byName.get(name);
     const exists = `The column ${JSON.stringify(name)} exists already at this step.`;
     if (taken !== undefined) this.problem(pointer, 'COLUMN_EXISTS', exists);
     if (taken !== undefined) return taken;
-    const at = place === undefined ? this.#endIndex() : this.columns.findIndex(({ id }) => id === place.before.id);
+    const at = place === undefined ? -1 : this.columns.findIndex(({ id }) => id === place.column.id);
     if (this.#start.open && this.columns.length === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
-    return this.#append(name, type, at < 0 ? this.#endIndex() : at);
+    return this.#append(name, type, at < 0 ? this.#endIndex() : at + (place?.side === 'behind' ? 1 : 0));
   }
 
   retype(column: Column, type: ColumnType): void {
