@@ -47,7 +47,10 @@ const parameters = Type.Object({
     ),
   ),
   excel_serial: Type.Optional(
-    Type.Enum(['off', '1900', '1904', 1900, 1904], { default: 'off', description: 'Also takes day numbers of a workbook.' }),
+    Type.Enum(['off', '1900', '1904', 1900, 1904], {
+      default: 'off',
+      description: 'Also takes day numbers of a workbook.',
+    }),
   ),
   locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
   ambiguous: Type.Optional(
