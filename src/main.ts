@@ -1,20 +1,14 @@
 // The process of a node: starts the server, listens to signals, and knows its exit statuses. What a server is, is in
 // server.ts.
-import { setFlagsFromString } from 'node:v8';
 import { DirectoryInUseError } from './admission/ledger-store.ts';
 import { CatalogRefusedError } from './catalog/catalog-store.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './commands/command.ts';
+import { paceCollections } from './heap-growth.ts';
 import { type Server, type ServerSettings, startServer } from './server.ts';
-
-/**
- * V8 collects again when a heap has grown by this many percent; by itself it waits for up to four times, which with many
- * kept Runs was 150 MB of garbage that the memory budget does not know of. No cost was seen in Runs a second.
- */
-const HEAP_GROWTH_FLAG = '--heap-growing-percent=30';
 
 /** Serves until SIGTERM or SIGINT; resolves with the exit status. A second signal does not hurry it. */
 export async function serveNode(settings: ServerSettings, io: CommandIo): Promise<number> {
-  setFlagsFromString(HEAP_GROWTH_FLAG);
+  paceCollections();
   const { log } = settings;
   const dies = (fault: unknown): void => {
     log.fault('crash', fault);

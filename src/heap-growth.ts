@@ -1,0 +1,32 @@
+// How far V8 lets a heap grow before it collects all of it: the pace of the costly collections. It collects nothing itself.
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+
+/**
+ * V8 collects again when a heap has grown by this many percent; by itself it waits for up to four times, which with many
+ * kept Runs was 150 MB of garbage that the memory budget does not know of.
+ */
+const GROWTH_PERCENT = 30;
+
+/**
+ * A small heap may grow by this much all the same. Bodies, messages and blocks count as growth, so that at 30 percent a
+ * heap of 26 MB was collected after each thousand small Runs, for a third of what the process then cost.
+ */
+const GROWTH_BYTES_MIN = 32 * 1024 * 1024;
+
+/** How often the percentage is fitted to the heap: it takes seconds to grow by as much as would matter. */
+const FIT_MILLISECONDS = 1_000;
+
+/** Paces the collections of this process from now on, those of its threads with it. */
+export function paceCollections(): void {
+  fit();
+  setInterval(fit, FIT_MILLISECONDS).unref();
+}
+
+function fit(): void {
+  const percent = growthPercent(getHeapStatistics().used_heap_size);
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
+}
+
+function growthPercent(heapBytes: number): number {
+  return Math.max(GROWTH_PERCENT, Math.ceil((100 * GROWTH_BYTES_MIN) / heapBytes));
+}
