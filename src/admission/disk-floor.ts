@@ -1,5 +1,6 @@
 // Whether the data directory's file system has room for another Run: free bytes and free inodes above a floor.
 import { statfs } from 'node:fs/promises';
+import type { Soon } from '../soon.ts';
 
 /** How long an answer holds: statfs costs a system call in the thread pool, a second of uploads fits in the floor. */
 const CACHE_MILLISECONDS = 1000;
@@ -18,7 +19,8 @@ export class DiskFloor {
   #directory: string;
   #floorBytes: number;
   #inodesMin: number;
-  #space: Promise<DiskSpace> | null = null;
+  /** A promise only while the file system is asked. */
+  #space: Soon<DiskSpace> | null = null;
   #readAt = 0;
 
   /** @param floorBytes free bytes below which the node takes no new Run; 0 = never */
@@ -29,15 +31,16 @@ export class DiskFloor {
   }
 
   /** At most a second old. Rejects when the file system cannot be asked: a fault of ours. */
-  space(now = performance.now()): Promise<DiskSpace> {
+  space(now = performance.now()): Soon<DiskSpace> {
     if (this.#space === null || now - this.#readAt >= CACHE_MILLISECONDS) {
       this.#readAt = now;
-      const space = this.#read();
+      const asked = this.#read();
+      const settle = (space: DiskSpace | null): void => {
+        if (this.#space === asked) this.#space = space;
+      };
       // A failed reading is not kept: the next caller asks again.
-      space.catch(() => {
-        if (this.#space === space) this.#space = null;
-      });
-      this.#space = space;
+      asked.then(settle, () => settle(null));
+      this.#space = asked;
     }
     return this.#space;
   }

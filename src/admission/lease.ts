@@ -14,10 +14,12 @@ export interface HeldThing {
 
 export class Lease {
   #held: Held[] = [];
-  #released: Promise<void> | null = null;
+  #released = false;
+  /** What is still being given back after the release. */
+  #underWay: Promise<void> | undefined;
 
   get released(): boolean {
-    return this.#released !== null;
+    return this.#released;
   }
 
   /**
@@ -26,31 +28,35 @@ export class Lease {
    */
   hold(giveBack: GiveBack): HeldThing {
     const thing = new Held(giveBack);
-    if (this.#released === null) this.#held.push(thing);
-    else this.#released = together([this.#released, later(thing)]);
+    if (!this.#released) this.#held.push(thing);
+    else this.#underWay = together([this.#underWay, later(thing)]);
     return thing;
   }
 
   /**
-   * Gives everything back, last taken first. Idempotent: a second call waits for the first. Rejects with an
-   * AggregateError when something could not be given back, after all the rest was.
+   * Gives everything back, last taken first; a promise only where that takes time. Idempotent: a second call waits for
+   * the first. Rejects with an AggregateError when something could not be given back, after all the rest was.
    */
-  release(): Promise<void> {
-    this.#released ??= this.#giveAllBack();
-    return this.#released;
+  release(): void | Promise<void> {
+    if (!this.#released) {
+      this.#released = true;
+      this.#underWay = this.#giveAllBack([]);
+    }
+    return this.#underWay;
   }
 
-  async #giveAllBack(): Promise<void> {
-    const faults: unknown[] = [];
+  #giveAllBack(faults: unknown[]): Promise<void> | undefined {
     for (let thing = this.#held.pop(); thing !== undefined; thing = this.#held.pop()) {
       try {
         const underWay = thing.giveBack();
-        if (underWay !== undefined) await underWay;
+        if (underWay instanceof Promise) {
+          return underWay.catch((fault) => void faults.push(fault)).then(() => this.#giveAllBack(faults));
+        }
       } catch (fault) {
         faults.push(fault);
       }
     }
-    rethrow(faults);
+    return faults.length > 0 ? Promise.reject(aggregateOf(faults)) : undefined;
   }
 }
 
@@ -77,11 +83,12 @@ async function later(thing: HeldThing): Promise<void> {
   await thing.giveBack();
 }
 
-async function together(works: readonly Promise<void>[]): Promise<void> {
+async function together(works: readonly (Promise<void> | undefined)[]): Promise<void> {
   const results = await Promise.allSettled(works);
-  rethrow(results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
+  const faults = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  if (faults.length > 0) throw aggregateOf(faults);
 }
 
-function rethrow(faults: readonly unknown[]): void {
-  if (faults.length > 0) throw new AggregateError(faults, 'a lease could not give everything back');
+function aggregateOf(faults: readonly unknown[]): AggregateError {
+  return new AggregateError(faults, 'a lease could not give everything back');
 }

@@ -1,6 +1,7 @@
 // Quota: how many succeeded Runs an account has been charged for in a billing period, durable, and how many are reserved,
 // in memory only (a crash leaves no reservation behind). It does not know plans or Runs.
 // States of a reservation: held → committing → settled; a failed commit leads back to held; release leads to settled.
+import { after, type Soon } from '../soon.ts';
 import type { BillingPeriod } from './billing-period.ts';
 import { LedgerStore } from './ledger-store.ts';
 
@@ -50,7 +51,8 @@ interface Commit {
 
 export class QuotaLedger {
   #store: LedgerStore;
-  #counters = new Map<string, Promise<Counter>>();
+  /** A promise only while its counter is read. */
+  #counters = new Map<string, Soon<Counter>>();
   #queue: Commit[] = [];
   #writing: Promise<void> | null = null;
 
@@ -66,13 +68,14 @@ export class QuotaLedger {
   }
 
   /** Sets one unit aside if used (committed and reserved) is below the limit; null = no limit, counted all the same. */
-  async reserve(account: string, period: BillingPeriod, limit: number | null): Promise<QuotaAnswer> {
-    const counter = await this.#counter(account, period);
-    const used = counter.committed + counter.reserved;
-    if (limit !== null && used >= limit) return { ok: false, used, limit, resetsAt: period.endsAt };
-    counter.reserved += 1;
-    const held: Held = { account, period, counter, state: 'held', releaseWanted: false };
-    return { ok: true, reservation: held };
+  reserve(account: string, period: BillingPeriod, limit: number | null): Soon<QuotaAnswer> {
+    return after(this.#counter(account, period), (counter): QuotaAnswer => {
+      const used = counter.committed + counter.reserved;
+      if (limit !== null && used >= limit) return { ok: false, used, limit, resetsAt: period.endsAt };
+      counter.reserved += 1;
+      const held: Held = { account, period, counter, state: 'held', releaseWanted: false };
+      return { ok: true, reservation: held };
+    });
   }
 
   /**
@@ -116,9 +119,10 @@ export class QuotaLedger {
 
   /** Forgets at most `max` remembered charges whose time has come, and counters of periods that are over. */
   async sweep(max: number, now = Date.now()): Promise<number> {
-    for (const [key, loading] of this.#counters) {
-      const counter = await loading.catch(() => null);
-      if (counter !== null && counter.reserved === 0 && counter.period.endsAt <= now) this.#counters.delete(key);
+    for (const [key, counter] of this.#counters) {
+      // One that is being read is about to be used.
+      if (counter instanceof Promise) continue;
+      if (counter.reserved === 0 && counter.period.endsAt <= now) this.#counters.delete(key);
     }
     const ended = await this.#store.range('expires/', expiryKey(now, '~'), max);
     const digests = ended.map(([key]) => key.slice(key.lastIndexOf('/') + 1));
@@ -137,18 +141,19 @@ export class QuotaLedger {
     await this.#store.close();
   }
 
-  #counter(account: string, period: BillingPeriod): Promise<Counter> {
+  #counter(account: string, period: BillingPeriod): Soon<Counter> {
     const key = counterKey(account, period.key);
-    let loading = this.#counters.get(key);
-    if (loading === undefined) {
-      loading = this.#store.get(key).then((value) => {
-        const committed = value === undefined ? 0 : (JSON.parse(value) as { used: number }).used;
-        return { account, period, committed, reserved: 0 };
-      });
-      // A failed reading is not kept: the next request reads again.
-      loading.catch(() => this.#counters.delete(key));
-      this.#counters.set(key, loading);
-    }
+    const known = this.#counters.get(key);
+    if (known !== undefined) return known;
+    const loading = this.#store.get(key).then((value): Counter => {
+      const committed = value === undefined ? 0 : (JSON.parse(value) as { used: number }).used;
+      const counter = { account, period, committed, reserved: 0 };
+      this.#counters.set(key, counter);
+      return counter;
+    });
+    // A failed reading is not kept: the next request reads again.
+    loading.catch(() => this.#counters.delete(key));
+    this.#counters.set(key, loading);
     return loading;
   }
 

@@ -1,6 +1,7 @@
 // Request rate per account and operation: a token bucket in its GCRA form (ITU-T I.371: one time per key, no timer).
 // `RateLimiter` is the seam for a store shared by several nodes; `MemoryRateLimiter` keeps it in this process.
 import { ExpiringMap } from '../runs/expiring-map.ts';
+import type { Soon } from '../soon.ts';
 
 /** So many requests in a window: as a bucket, `requests` at once, then one each `windowSeconds / requests`. */
 export interface RateLimit {
@@ -20,7 +21,7 @@ export interface RateDecision {
 
 export interface RateLimiter {
   /** @param limit null = none @param now milliseconds on a clock that does not go back */
-  take(account: string, operation: string, limit: RateLimit | null, now: number): Promise<RateDecision>;
+  take(account: string, operation: string, limit: RateLimit | null, now: number): Soon<RateDecision>;
 }
 
 /** Each take adds at most one bucket and removes up to this many that are full again: the map cannot grow for ever. */
@@ -42,7 +43,7 @@ export class MemoryRateLimiter implements RateLimiter {
     return this.#buckets.size;
   }
 
-  async take(account: string, operation: string, limit: RateLimit | null, now: number): Promise<RateDecision> {
+  take(account: string, operation: string, limit: RateLimit | null, now: number): RateDecision {
     this.#buckets.sweep(now, SWEEP_PER_TAKE);
     if (limit === null) return { allowed: true, retryAfterSeconds: 0, remaining: Infinity, resetSeconds: 0 };
     const key = `${account}/${operation}`;

@@ -1,5 +1,6 @@
 // Which operation a path and a method mean: our own table, so that unknown paths, wrong methods, HEAD and OPTIONS are
 // answered as they should. It knows nothing of what operations do.
+import type { Soon } from '../soon.ts';
 import type { Exchange } from './exchange.ts';
 import { refusal } from './refusal.ts';
 
@@ -15,7 +16,7 @@ export interface Route {
   /** Such as /api/v1/runs/{run_id}: a parameter is one whole segment. */
   readonly path: string;
   /** Answers the exchange, now or later. A throw or a rejection is a fault of ours. */
-  readonly handle: (exchange: Exchange, parameters: PathParameters) => void | Promise<void>;
+  readonly handle: (exchange: Exchange, parameters: PathParameters) => Soon<void>;
 }
 
 interface PathEntry {

@@ -8,6 +8,7 @@ import type { RunOutcomeOutput } from '../../workers/messages.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { ByteSource } from '../http/send-bytes.ts';
 import type { BytePacker, PackedBytes } from '../packed-bytes.ts';
+import type { Soon } from '../soon.ts';
 
 /** Up to this an output may stay in memory. */
 export const MEMORY_OUTPUT_BYTES_MAX = 64 * 1024;
@@ -53,13 +54,16 @@ export class OutputStore {
   }
 
   /** Takes over what a task left in its place. */
-  async keep(output: RunOutcomeOutput, path: string): Promise<StoredOutput> {
-    const { sizeBytes, sha256 } = output;
-    let { bytes } = output;
-    if (bytes !== null && (bytes.length > MEMORY_OUTPUT_BYTES_MAX || !this.#memoryIsFree())) {
-      await writeFile(path, bytes, { mode: 0o600 });
-      bytes = null;
+  keep(output: RunOutcomeOutput, path: string): Soon<StoredOutput> {
+    const { bytes } = output;
+    if (bytes === null || (bytes.length <= MEMORY_OUTPUT_BYTES_MAX && this.#memoryIsFree())) {
+      return this.#stored(output, bytes, path);
     }
+    return writeFile(path, bytes, { mode: 0o600 }).then(() => this.#stored(output, null, path));
+  }
+
+  #stored(output: RunOutcomeOutput, bytes: Uint8Array | null, path: string): StoredOutput {
+    const { sizeBytes, sha256 } = output;
     const packed = bytes === null ? null : this.#packer.pack(bytes);
     if (packed !== null) this.#budget.charge(weight(packed), 'outputs');
     return {

@@ -5,6 +5,7 @@ import type { OperationName } from '../catalog/access.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { CheckedTemplate } from '../runs/output-name.ts';
+import { after, type Soon } from '../soon.ts';
 
 export interface Gate {
   /** The catalog in force; taken once per request. */
@@ -13,11 +14,11 @@ export interface Gate {
 }
 
 /** Who asks; null: the exchange has been answered. */
-export async function grantAccess(
+export function grantAccess(
   { catalog, rates }: Gate,
   exchange: Exchange,
   operation: OperationName,
-): Promise<Authenticated<CheckedTemplate> | null> {
+): Soon<Authenticated<CheckedTemplate> | null> {
   const access = authenticate(catalog(), exchange.header('authorization') ?? undefined, operation, Date.now());
   if (!access.ok) {
     const { code, message, wwwAuthenticate } = access;
@@ -31,15 +32,16 @@ export async function grantAccess(
   const { account, subscription } = access;
   exchange.account = account.id;
   const limit = subscription.plan.rateLimits[operation];
-  const rate = await rates.take(account.id, operation, limit, performance.now());
-  if (limit !== null) addRateHeaders(exchange, operation, limit, rate);
-  if (rate.allowed) return access;
-  exchange.refuse({
-    code: 'RATE_LIMITED',
-    message: `The account has sent too many requests for ${operation}.`,
-    headers: [['Retry-After', String(rate.retryAfterSeconds)]],
+  return after(rates.take(account.id, operation, limit, performance.now()), (rate) => {
+    if (limit !== null) addRateHeaders(exchange, operation, limit, rate);
+    if (rate.allowed) return access;
+    exchange.refuse({
+      code: 'RATE_LIMITED',
+      message: `The account has sent too many requests for ${operation}.`,
+      headers: [['Retry-After', String(rate.retryAfterSeconds)]],
+    });
+    return null;
   });
-  return null;
 }
 
 /** As draft-ietf-httpapi-ratelimit-headers-10 writes them. */

@@ -1,22 +1,34 @@
 // create_run (its checks 2 to 8) and get_run.
+import type { Authenticated } from '../admission/authenticate.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { boundaryOf } from '../http/multipart.ts';
 import { type Refusal, refusal } from '../http/refusal.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import { createRun } from '../runs/create-run.ts';
 import type { NodeState } from '../runs/node-state.ts';
+import type { CheckedTemplate } from '../runs/output-name.ts';
 import { type RunRecord, runJson } from '../runs/run.ts';
 import { isRunId } from '../runs/run-ids.ts';
 import { FORM_BYTES_MAX } from '../runs/upload.ts';
+import { after, type Soon } from '../soon.ts';
 import { type Gate, grantAccess } from './access.ts';
 
 /** As sent: 1 to 255 characters from space to tilde. */
 const IDEMPOTENCY_KEY = /^[\x20-\x7E]{1,255}$/;
 
-export async function postRun(gate: Gate, node: NodeState, exchange: Exchange, templateId: string): Promise<void> {
-  const access = await grantAccess(gate, exchange, 'create_run');
-  if (access === null) return;
-  const { account, subscription } = access;
+export function postRun(gate: Gate, node: NodeState, exchange: Exchange, templateId: string): Soon<void> {
+  return after(grantAccess(gate, exchange, 'create_run'), (access) => {
+    if (access !== null) return postGranted(node, exchange, access, templateId);
+  });
+}
+
+/** Checks 5 to 8. */
+function postGranted(
+  node: NodeState,
+  exchange: Exchange,
+  { account, subscription }: Authenticated<CheckedTemplate>,
+  templateId: string,
+): Soon<void> {
   const keys = exchange.headerValues('idempotency-key');
   const key = keys[0] ?? null;
   if (keys.length > 1 || (key !== null && !IDEMPOTENCY_KEY.test(key))) {
@@ -34,7 +46,7 @@ export async function postRun(gate: Gate, node: NodeState, exchange: Exchange, t
     if (refused !== null) exchange.refuse(refused);
     return;
   }
-  await createRun(node, { exchange, account, subscription, template, key, boundary });
+  return createRun(node, { exchange, account, subscription, template, key, boundary });
 }
 
 export async function getRun(gate: Gate, node: NodeState, exchange: Exchange, runId: string): Promise<void> {

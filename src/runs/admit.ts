@@ -3,9 +3,10 @@
 import { reservationBytes } from '../../workers/template/reservation.ts';
 import { chargeDigest, chargeDigestPrefix } from '../admission/charge-digest.ts';
 import type { HeldThing, Lease } from '../admission/lease.ts';
-import type { QuotaReservation } from '../admission/quota-ledger.ts';
+import type { QuotaAnswer, QuotaReservation } from '../admission/quota-ledger.ts';
 import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
+import { after, type Soon } from '../soon.ts';
 import type { NodeState } from './node-state.ts';
 import type { CheckedTemplate } from './output-name.ts';
 
@@ -37,25 +38,42 @@ export class Admission {
     this.#lease = lease;
   }
 
+  /** Checks 10 to 12. */
+  takeAll(): Soon<Refusal | null> {
+    return after(this.takeQuotaAndSlot(), (refused) => refused ?? this.takeMemory());
+  }
+
   /** Checks 10 and 11. */
-  async takeQuotaAndSlot(): Promise<Refusal | null> {
-    const { account, subscription, key } = this.request;
-    const { plan } = subscription;
-    const { ledger, slots } = this.#node;
+  takeQuotaAndSlot(): Soon<Refusal | null> {
+    const { account, subscription } = this.request;
     const now = Date.now();
-    const answer = await ledger.reserve(account.id, this.#node.periods.of(subscription, now), plan.runsPerPeriod);
-    if (answer.ok) {
-      const { reservation } = answer;
+    const { ledger, periods } = this.#node;
+    const answer = ledger.reserve(account.id, periods.of(subscription, now), subscription.plan.runsPerPeriod);
+    return after(answer, (quota) => {
+      if (!quota.ok) return this.#overQuotaOrRefused(quota, now);
+      const { reservation } = quota;
       this.#reservation = reservation;
       this.#hold(() => ledger.release(reservation));
-    } else {
-      const { used, limit } = answer;
-      const resetsAt = new Date(answer.resetsAt).toISOString();
-      const message = `The account has used its ${limit} Runs of this billing period.`;
-      const refusal: Refusal = { code: 'EXPORT_LIMIT_REACHED', message, quota: { used, limit, resets_at: resetsAt } };
-      if (key === null || !(await ledger.wasChargedUnder(chargeDigestPrefix(account.id, key), now))) return refusal;
-      this.#overQuota = refusal;
-    }
+      return this.#takeSlot();
+    });
+  }
+
+  async #overQuotaOrRefused(quota: Extract<QuotaAnswer, { ok: false }>, now: number): Promise<Refusal | null> {
+    const { account, key } = this.request;
+    const { used, limit } = quota;
+    const resetsAt = new Date(quota.resetsAt).toISOString();
+    const message = `The account has used its ${limit} Runs of this billing period.`;
+    const refusal: Refusal = { code: 'EXPORT_LIMIT_REACHED', message, quota: { used, limit, resets_at: resetsAt } };
+    const { ledger } = this.#node;
+    if (key === null || !(await ledger.wasChargedUnder(chargeDigestPrefix(account.id, key), now))) return refusal;
+    this.#overQuota = refusal;
+    return this.#takeSlot();
+  }
+
+  #takeSlot(): Refusal | null {
+    const { account, subscription } = this.request;
+    const { plan } = subscription;
+    const { slots } = this.#node;
     if (!slots.take(account.id, plan.runsInFlightMax)) {
       const message = `The account has ${plan.runsInFlightMax} Runs in flight, as many as its plan allows.`;
       return { code: 'CONCURRENCY_LIMIT_REACHED', message, headers: [['Retry-After', SLOT_RETRY_SECONDS]] };
@@ -65,10 +83,17 @@ export class Admission {
   }
 
   /** Check 12. */
-  async takeMemory(): Promise<Refusal | null> {
-    const { budget, disk, drain } = this.#node;
+  takeMemory(): Soon<Refusal | null> {
+    const { disk, drain } = this.#node;
     if (drain.draining) return busy('The service is about to stop. Try again shortly.');
-    if (!(await disk.space()).aboveFloor) return busy('The service is short of disk space. Try again shortly.');
+    return after(disk.space(), ({ aboveFloor }) => {
+      if (!aboveFloor) return busy('The service is short of disk space. Try again shortly.');
+      return this.#reserveMemory();
+    });
+  }
+
+  #reserveMemory(): Refusal | null {
+    const { budget } = this.#node;
     const bytes = reservationBytes(this.request.template.checked);
     if (!budget.tryReserve(bytes, 'reservations')) {
       return busy('The service is at its memory budget. Try again shortly.');
@@ -78,28 +103,25 @@ export class Admission {
   }
 
   /** Of a request that was let in over its quota: whether this very request was charged before. */
-  async quotaRefusal(fingerprint: string): Promise<Refusal | null> {
+  quotaRefusal(fingerprint: string): Soon<Refusal | null> {
     if (this.#overQuota === null) return null;
     const { account, key } = this.request;
-    const charged = await this.#node.ledger.wasCharged(chargeDigest(account.id, key ?? '', fingerprint));
-    return charged ? null : this.#overQuota;
+    const charged = this.#node.ledger.wasCharged(chargeDigest(account.id, key ?? '', fingerprint));
+    return charged.then((before) => (before ? null : this.#overQuota));
   }
 
   /** Charges one succeeded Run; on the disk when it resolves. False: it had been charged before. */
-  charge(fingerprint: string, expiresAt: number): Promise<boolean> {
-    if (this.#reservation === null) return Promise.resolve(false);
+  charge(fingerprint: string, expiresAt: number): Soon<boolean> {
+    if (this.#reservation === null) return false;
     const { account, key } = this.request;
     const remembered = key === null ? null : { digest: chargeDigest(account.id, key, fingerprint), expiresAt };
     return this.#node.ledger.commit(this.#reservation, remembered);
   }
 
   /** Gives back quota (unless it was charged) and slot; memory only when the engine has let it go. Idempotent. */
-  async giveBack(withMemory: boolean): Promise<void> {
-    for (let thing = this.#held.pop(); thing !== undefined; thing = this.#held.pop()) {
-      const underWay = thing.giveBack();
-      if (underWay !== undefined) await underWay;
-    }
-    if (withMemory) await this.#memory?.giveBack();
+  giveBack(withMemory: boolean): void {
+    for (let thing = this.#held.pop(); thing !== undefined; thing = this.#held.pop()) thing.giveBack();
+    if (withMemory) this.#memory?.giveBack();
   }
 
   #hold(giveBack: () => void): void {

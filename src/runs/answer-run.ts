@@ -28,34 +28,33 @@ export function answerRunning(exchange: Exchange, run: RunRecord, replayed: bool
   exchange.json(202, runJson(run), replayed ? [...headers, REPLAYED] : headers);
 }
 
-/** Waits for the Run until `deadline` (milliseconds since 1970) and answers. Resolves when the answer is given. */
-export function answerWhenOver(exchange: Exchange, live: LiveRun, deadline: number, replayed: boolean): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const answer = (give: () => void): void => {
-      try {
-        give();
-        resolve();
-      } catch (fault) {
-        reject(fault);
-      }
-    };
-    let promised = false;
-    const timer = setTimeout(
-      () => {
-        // Otherwise it has just been decided that no Run remains: the refusal is on its way.
-        promised = live.promise();
-        if (promised) answer(() => answerRunning(exchange, live.run, replayed));
-      },
-      Math.max(0, deadline - Date.now()),
-    );
-    live.onOver((over) => {
-      clearTimeout(timer);
-      if (!promised) answer(() => answerOver(exchange, over, replayed));
-    });
+/** Answers when the Run is over, at `deadline` (milliseconds since 1970) at the latest; then calls `answered`. */
+export function answerWhenOver(
+  exchange: Exchange,
+  live: LiveRun,
+  deadline: number,
+  replayed: boolean,
+  answered: () => void,
+): void {
+  let given = false;
+  const answer = (over: RunOver | null): void => {
+    given = true;
+    try {
+      if (over === null) answerRunning(exchange, live.run, replayed);
+      else if (over.kind === 'finished') answerFinished(exchange, over.run, replayed);
+      else exchange.refuse(over.refusal);
+    } catch (fault) {
+      exchange.fault(fault);
+    }
+    answered();
+  };
+  const late = (): void => {
+    // Otherwise it has just been decided that no Run remains: the refusal is on its way.
+    if (live.promise()) answer(null);
+  };
+  const timer = setTimeout(late, Math.max(0, deadline - Date.now()));
+  live.onOver((over) => {
+    clearTimeout(timer);
+    if (!given) answer(over);
   });
-}
-
-function answerOver(exchange: Exchange, over: RunOver, replayed: boolean): void {
-  if (over.kind === 'finished') answerFinished(exchange, over.run, replayed);
-  else exchange.refuse(over.refusal);
 }

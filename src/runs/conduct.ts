@@ -4,6 +4,7 @@ import type { Failure, FailureCode } from '../../workers/failure.ts';
 import type { TaskOutcome } from '../../workers/messages.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
 import type { HttpErrorCode } from '../http/status.ts';
+import { after, type Soon } from '../soon.ts';
 import type { Admission } from './admit.ts';
 import type { EngineEnd, EngineRun } from './engine-run.ts';
 import type { Ownership } from './idempotency.ts';
@@ -60,15 +61,17 @@ export async function conductRun(node: NodeState, run: Conducted): Promise<void>
     const ending = await nextEnding(node, run);
     engineIsDone = ending.kind === 'engine';
     if (!engineIsDone) engine.cancel();
-    over = await judge(node, run, ending);
+    const judged = judge(node, run, ending);
+    over = judged instanceof Promise ? await judged : judged;
   } catch (fault) {
     node.onFault(fault, run.requestId);
     engine.cancel();
     over = await failed(node, run, FAULT, null);
   }
-  if (over.kind === 'void') await node.runs.remove(live.run.id);
+  const removed = over.kind === 'void' ? node.runs.remove(live.run.id) : undefined;
+  if (removed instanceof Promise) await removed;
   // Whoever is told may come back at once: what the Run held is free by then.
-  await admission.giveBack(engineIsDone);
+  admission.giveBack(engineIsDone);
   if (over.kind === 'finished') ownership?.finish(over.run);
   else ownership?.abandon();
   live.end(over);
@@ -91,7 +94,7 @@ function nextEnding(node: NodeState, { live, engine, onDeserted }: Conducted): P
   });
 }
 
-function judge(node: NodeState, run: Conducted, ending: Ending): RunOver | Promise<RunOver> {
+function judge(node: NodeState, run: Conducted, ending: Ending): Soon<RunOver> {
   if (ending.kind === 'deserted') {
     run.live.drop();
     return { kind: 'void', refusal: busy('The client of this Run has left.') };
@@ -116,15 +119,18 @@ function judge(node: NodeState, run: Conducted, ending: Ending): RunOver | Promi
 
 async function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, outputPath: string): Promise<RunOver> {
   if (outcome.output === null) throw new Error('the engine reported success without an output');
-  const output = await node.outputs.keep(outcome.output, outputPath);
+  const keeping = node.outputs.keep(outcome.output, outputPath);
+  const output = keeping instanceof Promise ? await keeping : keeping;
   try {
     const completedAt = Date.now();
     const expiresAt = completedAt + node.retentionMilliseconds;
-    const charged = await run.admission.charge(run.fingerprint, expiresAt);
+    const charging = run.admission.charge(run.fingerprint, expiresAt);
+    const charged = charging instanceof Promise ? await charging : charging;
     const { rowsWritten, truncated, reportText } = outcome;
     const outputName = run.outputName(output.ending);
     const result = { completedAt, expiresAt, rowsWritten, truncated, output, outputName, error: null, reportText };
-    return await finish(node, run, result, outcome, charged);
+    const over = finish(node, run, result, outcome, charged);
+    return over instanceof Promise ? await over : over;
   } catch (fault) {
     await node.outputs.remove(output);
     throw fault;
@@ -132,12 +138,7 @@ async function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, 
 }
 
 /** A failed Run, or nothing at all when an HTTP error can still be given. */
-async function failed(
-  node: NodeState,
-  run: Conducted,
-  failure: Failure,
-  outcome: TaskOutcome | null,
-): Promise<RunOver> {
+function failed(node: NodeState, run: Conducted, failure: Failure, outcome: TaskOutcome | null): Soon<RunOver> {
   const { code, message } = failure;
   if (!FAILED_RUN_CODES.has(code) && run.live.drop()) return { kind: 'void', refusal: refusalOf(failure) };
   const completedAt = Date.now();
@@ -159,25 +160,26 @@ async function failed(
   );
 }
 
-async function finish(
+function finish(
   node: NodeState,
   { live, fileBytes, requestId }: Conducted,
   result: RunResult,
   outcome: TaskOutcome | null,
   charged: boolean,
-): Promise<RunOver> {
+): Soon<RunOver> {
   finishRun(live.run, result, node.baseUrl(), node.packer);
-  await node.runs.finished(live.run);
-  node.onRunEnded(live.run, {
-    requestId,
-    milliseconds: result.completedAt - live.run.createdAt,
-    busyMilliseconds: outcome?.busyMilliseconds ?? null,
-    fileBytes,
-    rowsRead: outcome?.rowsRead ?? null,
-    rowsWritten: result.rowsWritten,
-    charged,
+  return after(node.runs.finished(live.run), () => {
+    node.onRunEnded(live.run, {
+      requestId,
+      milliseconds: result.completedAt - live.run.createdAt,
+      busyMilliseconds: outcome?.busyMilliseconds ?? null,
+      fileBytes,
+      rowsRead: outcome?.rowsRead ?? null,
+      rowsWritten: result.rowsWritten,
+      charged,
+    });
+    return { kind: 'finished', run: live.run };
   });
-  return { kind: 'finished', run: live.run };
 }
 
 function refusalOf(failure: Failure): Refusal {

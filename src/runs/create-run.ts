@@ -19,7 +19,8 @@ export async function createRun(node: NodeState, request: CreateRunRequest): Pro
       await ownRun(node, request, null);
       return;
     }
-    const claim = await node.keys.claim(account.id, key, template.id, Date.now());
+    const asked = node.keys.claim(account.id, key, template.id, Date.now());
+    const claim = asked instanceof Promise ? await asked : asked;
     if (claim.kind === 'owner') await ownRun(node, request, claim.ownership);
     else if (claim.kind === 'seat') await takeSeat(node, request, claim.seat);
     else if (claim.kind === 'replay') await replayRun(node, request, claim);
@@ -34,7 +35,8 @@ async function ownRun(node: NodeState, request: CreateRunRequest, ownership: Own
   const lease = new Lease();
   try {
     const admission = new Admission(node, request, lease);
-    const refused = (await admission.takeQuotaAndSlot()) ?? (await admission.takeMemory());
+    const asked = admission.takeAll();
+    const refused = asked instanceof Promise ? await asked : asked;
     if (refused === null) {
       await makeRun(node, request, { admission, ownership, lease, upload: null });
       return;
@@ -45,6 +47,7 @@ async function ownRun(node: NodeState, request: CreateRunRequest, ownership: Own
   } finally {
     // Does nothing where the key has been given its Run or was given up above.
     ownership?.abandon();
-    await lease.release();
+    const underWay = lease.release();
+    if (underWay !== undefined) await underWay;
   }
 }

@@ -4,6 +4,7 @@
 // → absent, or back to the finished Run before, when there is no seat. finished → uploading, when that Run may be retried.
 import type { FailureCode } from '../../workers/failure.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
+import type { Soon } from '../soon.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import type { LiveRun } from './live-run.ts';
 import type { RunRecord } from './run.ts';
@@ -104,8 +105,8 @@ export class IdempotencyKeys {
     return this.#entries.size;
   }
 
-  /** What a request with this key is to do. Asynchronous for a store that several nodes share. */
-  async claim(account: string, key: string, templateId: string, now: number): Promise<Claim> {
+  /** What a request with this key is to do: later from a store that several nodes share. */
+  claim(account: string, key: string, templateId: string, now: number): Soon<Claim> {
     const id = `${account}\n${key}`;
     const entry = this.#entries.get(id, now);
     if (entry === undefined) {

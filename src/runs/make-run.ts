@@ -2,6 +2,7 @@
 // answers, and stays with it until it is over.
 import type { Lease } from '../admission/lease.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
+import { after, type Soon } from '../soon.ts';
 import type { Admission } from './admit.ts';
 import { answerWhenOver } from './answer-run.ts';
 import { conductRun } from './conduct.ts';
@@ -64,10 +65,11 @@ export async function makeRun(node: NodeState, request: CreateRunRequest, claims
   lease.hold(() => engine.closed());
   if (claims.upload === null) upload.begin();
   const end = await upload.finished;
-  const refused = end.kind === 'whole' ? await refusalOf(claims, end) : null;
+  const asked = end.kind === 'whole' ? refusalOf(claims, end) : null;
+  const refused = asked instanceof Promise ? await asked : asked;
   if (end.kind !== 'whole' || refused !== null) {
     engine.cancel();
-    await admission.giveBack(upload.spool?.inMemory === true);
+    admission.giveBack(upload.spool?.inMemory === true);
     ownership?.abandon();
     if (end.kind !== 'whole') answerUploadEnd(request, end);
     else if (refused !== null) request.exchange.refuse(refused);
@@ -77,12 +79,12 @@ export async function makeRun(node: NodeState, request: CreateRunRequest, claims
 }
 
 /** What is found once the body is whole, before the engine is asked. */
-async function refusalOf({ ownership, admission }: RunClaims, end: Whole): Promise<Refusal | null> {
+function refusalOf({ ownership, admission }: RunClaims, end: Whole): Soon<Refusal | null> {
   if (ownership !== null && !ownership.matches(end.fingerprint)) return keyReused();
-  const overQuota = await admission.quotaRefusal(end.fingerprint);
-  if (overQuota !== null) return overQuota;
-  const { problem } = end.parameters;
-  return problem === null ? null : refusal('INVALID_PARSE_PARAMS', problem);
+  return after(admission.quotaRefusal(end.fingerprint), (overQuota) => {
+    const { problem } = end.parameters;
+    return overQuota ?? (problem === null ? null : refusal('INVALID_PARSE_PARAMS', problem));
+  });
 }
 
 async function startRun(
@@ -97,7 +99,8 @@ async function startRun(
   const run = newRun(node.ids.next(), account.id, template.id, upload.endedAt);
   const live = new LiveRun(run);
   exchange.runId = run.id;
-  await node.runs.add(run);
+  const added = node.runs.add(run);
+  if (added instanceof Promise) await added;
   ownership?.begin(end.fingerprint, live);
   engine.complete(end.parameters);
   // With a key its client will ask again; without one nobody ever learns the id.
@@ -105,7 +108,7 @@ async function startRun(
   const onDeserted = (listener: () => void): void => {
     if (key === null) exchange.onGone(listener);
   };
-  const answered = answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false);
+  answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false, () => {});
   await conductRun(node, {
     live,
     engine,
@@ -117,5 +120,4 @@ async function startRun(
     outputName: (ending) => node.outputNames.of(template, run.id, ending),
     onDeserted,
   });
-  await answered;
 }

@@ -1,18 +1,19 @@
-// Where Runs live: behind an asynchronous interface, so that a store shared by several nodes can take its place. Nothing
+// Where Runs live: behind an interface whose answers may take time, so that a store shared by several nodes can take its place. Nothing
 // else may know where Runs are kept.
 import type { MemoryBudget } from '../admission/memory-budget.ts';
+import type { Soon } from '../soon.ts';
 import { ExpiringMap } from './expiring-map.ts';
 import type { RunRecord } from './run.ts';
 
 export interface RunStore {
   /** A Run begins. */
-  add(run: RunRecord): Promise<void>;
+  add(run: RunRecord): Soon<void>;
   /** A Run has ended: it is kept until its expiry. */
-  finished(run: RunRecord): Promise<void>;
+  finished(run: RunRecord): Soon<void>;
   /** null: unknown, expired, or of another account. */
-  get(account: string, id: string, now: number): Promise<RunRecord | null>;
+  get(account: string, id: string, now: number): Soon<RunRecord | null>;
   /** Forgets a Run that was never shown to anybody. */
-  remove(id: string): Promise<void>;
+  remove(id: string): Soon<void>;
 }
 
 /**
@@ -40,20 +41,20 @@ export class MemoryRunStore implements RunStore {
     return this.#runs.size;
   }
 
-  async add(run: RunRecord): Promise<void> {
+  add(run: RunRecord): void {
     this.#runs.set(run.id, run, run.expiresAt);
   }
 
-  async finished(run: RunRecord): Promise<void> {
+  finished(run: RunRecord): void {
     this.#runs.set(run.id, run, run.expiresAt);
   }
 
-  async get(account: string, id: string, now: number): Promise<RunRecord | null> {
+  get(account: string, id: string, now: number): RunRecord | null {
     const run = this.#runs.get(id, now);
     return run !== undefined && run.account === account ? run : null;
   }
 
-  async remove(id: string): Promise<void> {
+  remove(id: string): void {
     this.#runs.delete(id);
   }
 

@@ -17,7 +17,9 @@ export async function replayRun(
   const end = await upload.finished;
   if (end.kind !== 'whole') answerUploadEnd(request, end);
   else if (end.fingerprint !== fingerprint) exchange.refuse(keyReused());
-  else if (live !== null) await answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, true);
-  else if (run.expiresAt > Date.now()) answerFinished(exchange, run, true);
+  else if (live !== null) {
+    const deadline = upload.endedAt + node.waitMilliseconds;
+    await new Promise<void>((resolve) => answerWhenOver(exchange, live, deadline, true, resolve));
+  } else if (run.expiresAt > Date.now()) answerFinished(exchange, run, true);
   else exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
 }

@@ -31,7 +31,7 @@ export async function takeSeat(node: NodeState, request: CreateRunRequest, seat:
       await makeRun(node, request, { admission, ownership, lease, upload });
       return;
     }
-    await admission.giveBack(true);
+    admission.giveBack(true);
     ownership.abandon();
     request.exchange.refuse(claimRefused);
   } finally {

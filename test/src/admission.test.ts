@@ -179,8 +179,8 @@ t.test('a lease gives everything back once, last first, whatever fails', async (
   await bytes.giveBack();
   const first = lease.release();
   lease.hold(() => void order.push('late'));
-  await t.rejects(first, /could not give everything back/);
-  await t.rejects(lease.release(), AggregateError);
+  await t.rejects(async () => first, /could not give everything back/);
+  await t.rejects(async () => lease.release(), AggregateError);
   t.strictSame(order, ['bytes', 'quota', 'late', 'slot']);
   t.ok(lease.released);
 });
@@ -237,7 +237,7 @@ t.test('the disk floor looks at free bytes and inodes, at most once a second', a
   const first = floor.space(5000);
   t.equal(floor.space(5999), first);
   t.not(floor.space(6000), first);
-  await t.rejects(new DiskFloor(join(directory, 'none'), 1).space(), { code: 'ENOENT' });
+  await t.rejects(async () => new DiskFloor(join(directory, 'none'), 1).space(), { code: 'ENOENT' });
 });
 
 t.test('authentication: missing or invalid, then scope, then subscription', async (t) => {

@@ -1,0 +1,10 @@
+// Answers that may take time: the stores of one process have theirs at once, those that several nodes share will not. A
+// small Run asks a dozen times, and each wait for what is already there would be a turn of its own.
+
+/** There now, or later. */
+export type Soon<T> = T | Promise<T>;
+
+/** Goes on with the value: in place when it is there. */
+export function after<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): Soon<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
