@@ -3,7 +3,7 @@
 
 import { type CivilDate, civilDate, dayNumber, isDate, isoWeekday } from './calendar.ts';
 import { letterHint, NO_PERCENT } from './date-pattern-hint.ts';
-import { DATE_NAMES, type DateNames } from './month-names.ts';
+import { DATE_NAMES, type DateNames, foldName, type Spelling } from './month-names.ts';
 import { offsetText, parseOffset, type Timestamp, timestampOf } from './timestamp.ts';
 
 /** Longest pattern in characters: far above any real one, so that a pattern costs nothing to compile. */
@@ -165,9 +165,13 @@ function parseWith(parts: readonly DatePart[], names: DateNames, pivot: number, 
     offset: null,
   };
   let position = 0;
-  for (const part of parts) {
+  for (const [index, part] of parts.entries()) {
+    const start = position;
     position = parsePart(part, names, pivot, text, position, reading);
     if (position < 0) return null;
+    const isShort = isName(part) && position - start <= ABBREVIATION_LENGTH_MAX;
+    // The dot of an abbreviation, unless the pattern names it itself.
+    if (isShort && text[position] === '.' && parts[index + 1]?.literal.startsWith('.') !== true) position++;
   }
   if (position !== text.length) return null;
   let { hour } = reading;
@@ -195,17 +199,17 @@ function parsePart(
   const { letter, count } = part;
   if (letter === '') return text.startsWith(part.literal, at) ? at + part.literal.length : -1;
   if (letter === 'M' && count >= 3) {
-    return parseName(count === 3 ? names.monthsShort : names.months, text, at, (index) => {
+    return parseName(count === 3 ? names.spellings.monthsShort : names.spellings.months, text, at, (index) => {
       reading.month = index + 1;
     });
   }
   if (letter === 'E') {
-    return parseName(count === 4 ? names.weekdays : names.weekdaysShort, text, at, (index) => {
+    return parseName(count === 4 ? names.spellings.weekdays : names.spellings.weekdaysShort, text, at, (index) => {
       reading.weekday = index + 1;
     });
   }
   if (letter === 'a') {
-    return parseName(['am', 'pm'], text, at, (index) => {
+    return parseName(HALVES, text, at, (index) => {
       reading.half = index;
     });
   }
@@ -231,25 +235,28 @@ function parsePart(
   return end;
 }
 
-function parseName(choices: readonly string[], text: string, at: number, found: (index: number) => void): number {
-  let best = -1;
-  const rest = text.slice(at, at + NAME_LENGTH_MAX).toLowerCase();
-  for (const [index, choice] of choices.entries()) {
-    if (rest.startsWith(choice.toLowerCase()) && (best < 0 || choice.length > choices[best]!.length)) best = index;
-  }
-  if (best < 0) return -1;
-  found(best);
-  const end = at + choices[best]!.length;
-  return text[end] === '.' && choices[best]!.length <= 5 && choices.length > 2 ? end + abbreviationDot(text, end) : end;
+const HALVES: readonly Spelling[] = [
+  { folded: 'am', index: 0 },
+  { folded: 'pm', index: 1 },
+];
+
+function parseName(choices: readonly Spelling[], text: string, at: number, found: (index: number) => void): number {
+  const rest = foldName(text.slice(at, at + NAME_LENGTH_MAX));
+  const best = choices.find(({ folded }) => rest.startsWith(folded));
+  if (best === undefined) return -1;
+  found(best.index);
+  return at + best.folded.length;
 }
 
 /** Longest name of a month or weekday in month-names.ts, in characters. */
 const NAME_LENGTH_MAX = 16;
 
-/** A dot behind an abbreviation belongs to it only when another character than a digit or a space would follow badly. */
-function abbreviationDot(text: string, at: number): number {
-  return /^\.[ \-/]/.test(text.slice(at, at + 2)) ? 1 : 0;
+function isName({ letter, count }: DatePart): boolean {
+  return letter === 'E' || (letter === 'M' && count >= 3);
 }
+
+/** Longest abbreviation with a dot, in letters: `sept.`, `niedz.`. Longer names are whole words. */
+const ABBREVIATION_LENGTH_MAX = 5;
 
 function parseOffsetPart(text: string, at: number, reading: Reading): number {
   if (text[at] === 'Z' || text[at] === 'z') {

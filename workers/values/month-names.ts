@@ -1,13 +1,44 @@
 // Owns the month and weekday names of the languages that date patterns know. They are ours, so that no result depends on
 // the locale data of the runtime.
 
+/** A name as it is read: folded (see foldName), and its number from 0. */
+export interface Spelling {
+  readonly folded: string;
+  readonly index: number;
+}
+
 /** Names of one language; `months` and `weekdays` (Monday first) in full, then as abbreviated without a dot. */
 export interface DateNames {
   readonly months: readonly string[];
   readonly monthsShort: readonly string[];
   readonly weekdays: readonly string[];
   readonly weekdaysShort: readonly string[];
+  /** What is read: these names and the other forms that people and banks write. The longest come first. */
+  readonly spellings: {
+    readonly months: readonly Spelling[];
+    readonly monthsShort: readonly Spelling[];
+    readonly weekdays: readonly Spelling[];
+    readonly weekdaysShort: readonly Spelling[];
+  };
 }
+
+/** Other forms, each with the number of its month. */
+interface OtherForms {
+  readonly months?: Readonly<Record<string, number>>;
+  readonly monthsShort?: Readonly<Record<string, number>>;
+}
+
+/** Small letters without accents, unit by unit, so that places in the text stay: `FÉVR` and `fevr` are the same. */
+export function foldName(text: string): string {
+  return text.replace(/[^a-z]/g, (unit) => unit.toLowerCase().normalize('NFD').charAt(0));
+}
+
+/** The months as they stand without a day. */
+const POLISH_NOMINATIVES = Object.fromEntries(
+  'styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień'
+    .split(' ')
+    .map((name, index) => [name, index + 1]),
+);
 
 /** The names by the language's code. A Map, so that no code can reach Object's own properties. */
 export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
@@ -18,6 +49,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec',
       'Monday Tuesday Wednesday Thursday Friday Saturday Sunday',
       'Mon Tue Wed Thu Fri Sat Sun',
+      { monthsShort: { june: 6, july: 7, sept: 9 } },
     ),
   ],
   [
@@ -27,6 +59,10 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez',
       'Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag',
       'Mo Di Mi Do Fr Sa So',
+      {
+        months: { jänner: 1, feber: 2, maerz: 3 },
+        monthsShort: { jän: 1, mrz: 3, märz: 3, juni: 6, juli: 7, sept: 9 },
+      },
     ),
   ],
   [
@@ -36,6 +72,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'janv févr mars avr mai juin juil août sept oct nov déc',
       'lundi mardi mercredi jeudi vendredi samedi dimanche',
       'lun mar mer jeu ven sam dim',
+      { monthsShort: { jan: 1, fév: 2, mar: 3, jun: 6, jul: 7, aoû: 8, sep: 9 } },
     ),
   ],
   [
@@ -45,6 +82,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'ene feb mar abr may jun jul ago sept oct nov dic',
       'lunes martes miércoles jueves viernes sábado domingo',
       'lun mar mié jue vie sáb dom',
+      { months: { setiembre: 9 }, monthsShort: { sep: 9, set: 9 } },
     ),
   ],
   [
@@ -54,6 +92,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'gen feb mar apr mag giu lug ago set ott nov dic',
       'lunedì martedì mercoledì giovedì venerdì sabato domenica',
       'lun mar mer gio ven sab dom',
+      { monthsShort: { sett: 9 } },
     ),
   ],
   [
@@ -63,6 +102,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'jan feb mrt apr mei jun jul aug sep okt nov dec',
       'maandag dinsdag woensdag donderdag vrijdag zaterdag zondag',
       'ma di wo do vr za zo',
+      { monthsShort: { maart: 3, mar: 3, juni: 6, juli: 7, sept: 9 } },
     ),
   ],
   [
@@ -74,13 +114,45 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'seg ter qua qui sex sáb dom',
     ),
   ],
+  [
+    'pl',
+    names(
+      'stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia',
+      'sty lut mar kwi maj cze lip sie wrz paź lis gru',
+      'poniedziałek wtorek środa czwartek piątek sobota niedziela',
+      'pon wt śr czw pt sob niedz',
+      { months: POLISH_NOMINATIVES },
+    ),
+  ],
 ]);
 
-function names(months: string, monthsShort: string, weekdays: string, weekdaysShort: string): DateNames {
-  return {
+function names(
+  months: string,
+  monthsShort: string,
+  weekdays: string,
+  weekdaysShort: string,
+  others: OtherForms = {},
+): DateNames {
+  const own = {
     months: months.split(' '),
     monthsShort: monthsShort.split(' '),
     weekdays: weekdays.split(' '),
     weekdaysShort: weekdaysShort.split(' '),
   };
+  const spellings = {
+    months: spellingsOf(own.months, others.months),
+    monthsShort: spellingsOf(own.monthsShort, others.monthsShort),
+    weekdays: spellingsOf(own.weekdays),
+    weekdaysShort: spellingsOf(own.weekdaysShort),
+  };
+  return { ...own, spellings };
+}
+
+function spellingsOf(own: readonly string[], others: Readonly<Record<string, number>> = {}): Spelling[] {
+  const forms = [
+    ...own.map((name, index): [string, number] => [name, index]),
+    ...Object.entries(others).map(([name, month]): [string, number] => [name, month - 1]),
+  ];
+  const spellings = forms.map(([name, index]) => ({ folded: foldName(name), index }));
+  return spellings.sort((a, b) => b.folded.length - a.folded.length);
 }

@@ -63,12 +63,15 @@ test('date patterns read what they write', async (t) => {
     'd.M.yyyy H:m:s',
     'EEEE, d. MMMM yyyy HH:mm:ss',
     "dd MMM yyyy 'at' hh:mm:ss a",
+    'EEE., d MMM. yyyy, H:mm:ss',
+    'd.MMM.yyyy H:mm:ss',
+    'yyyy H:mm:ss d MMM',
     "yyyy-MM-dd'T'HH:mm:ssXXX",
     'MM/dd/yyyy h:mm:ss a',
   ];
   const moments = fc.tuple(
     fc.constantFrom(...sources),
-    fc.constantFrom('en', 'de', 'fr', 'es', 'it', 'nl', 'pt'),
+    fc.constantFrom('en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl'),
     fc.integer({ min: dayNumber(1000, 1, 1), max: DAY_MAX }),
     fc.nat({ max: 86_399 }),
   );
@@ -98,6 +101,42 @@ test('date patterns read what they write', async (t) => {
   t.match(compileDatePattern('dd', { locale: '__proto__' }), { problem: /locale/ });
   t.type(ambiguousDateText(pattern('dd/MM/yyyy'), pattern('MM/dd/yyyy')), 'string');
   t.equal(ambiguousDateText(pattern('dd.MM.yyyy'), pattern('yyyy-MM-dd')), null);
+});
+
+test('names of months as CLDR, banks and people write them', async (t) => {
+  const month = (locale: string, text: string, source = 'd MMM yyyy'): number | null => {
+    const fields = pattern(source, locale).parse(text);
+    return fields === null ? null : Number(dateText(fields.days).slice(5, 7));
+  };
+  const forms: Readonly<Record<string, string>> = {
+    // The twelve months by the abbreviations of CLDR, with their dots, and other forms behind a slash.
+    en: 'Jan Feb Mar Apr May Jun/June/JUN. Jul/July Aug Sep/Sept/Sept. Oct Nov Dec',
+    de: 'Jan./Jän./JAN Feb. März/Mrz/Mrz./Mär/Mär./MAR Apr. Mai Juni/Jun/Jun. Juli/Jul Aug. Sept./Sep/Sep. Okt. Nov. Dez.',
+    fr: 'janv./jan févr./FEVR/fév mars/mar avr. mai juin/jun juil./juil/jul août/AOUT/aoû sept./sep oct. nov. déc./DEC',
+    es: 'ene. feb. mar. abr. may. jun. jul. ago. sept./sep./set./sep oct. nov. dic.',
+    it: 'gen feb mar apr mag giu lug ago set/sett. ott nov dic',
+    nl: 'jan. feb. mrt./mrt/maart/mar apr. mei jun./juni jul./juli aug. sep./sept. okt. nov. dec.',
+    pt: 'jan. fev. mar. abr. mai. jun. jul. ago. set. out. nov. dez.',
+    pl: 'sty lut mar kwi maj cze lip sie wrz paź/PAZ lis gru',
+  };
+  for (const [locale, months] of Object.entries(forms)) {
+    for (const [index, written] of months.split(' ').entries()) {
+      for (const name of written.split('/')) {
+        t.equal(month(locale, `3 ${name} 2026`), index + 1, `${locale} ${name}`);
+        t.equal(month(locale, `2026 3 ${name}`, 'yyyy d MMM'), index + 1, `${locale} ${name} at the end`);
+      }
+    }
+  }
+  t.equal(month('fr', '3 FEVRIER 2026', 'd MMMM yyyy'), 2, 'capitals without accents');
+  t.equal(month('de', '3. Jänner 2026', 'd. MMMM yyyy'), 1);
+  t.equal(month('pl', '1 maj 2026', 'd MMMM yyyy'), 5);
+  t.equal(month('de', '3.Mrz.2026', 'd.MMM.yyyy'), 3, 'the dot of the pattern');
+  t.equal(month('de', '3. Jan. 2026', 'd. MMM. yyyy'), 1);
+  t.equal(month('de', '3 Mrz.. 2026'), null);
+  t.equal(month('de', '3 Märzen 2026'), null);
+  t.equal(month('en', '3 Mrz 2026'), null);
+  t.equal(month('en', '3 March. 2026', 'd MMMM yyyy'), 3, 'up to five letters may be an abbreviation');
+  t.equal(month('en', '3 January. 2026', 'd MMMM yyyy'), null);
 });
 
 test('zones know their changes of the clock', async (t) => {
