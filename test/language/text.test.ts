@@ -179,7 +179,7 @@ golden('split, merge, extract', [
     template:
       'operations: [{merge_columns: {columns: [a, b], into: m, separator: "-", skip_empty: false}}]\noutput: {formula_guard: "off"}',
     input: 'x,a,b\n1,p,\n2,,\n',
-    output: 'x,m\n1,p-\n2,\n',
+    output: 'x,m\n1,p-\n2,-\n',
   },
   {
     name: 'merge by a template',

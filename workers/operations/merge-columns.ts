@@ -15,7 +15,12 @@ const parameters = Type.Object(
     columns: Type.Optional(columnSet),
     separator: Type.Optional(Type.String({ default: ' ', description: 'What stands between two cells.' })),
     skip_empty: Type.Optional(
-      Type.Boolean({ default: true, description: 'Leaves empty cells and their separators out.' }),
+      Type.Boolean({
+        default: true,
+        description:
+          'Leaves empty cells and their separators out. With `false` each cell has its place: all separators stand, also ' +
+          'where all cells are empty.',
+      }),
     ),
     template: Type.Optional(
       Type.String({
@@ -58,6 +63,19 @@ export const mergeColumns = defineOperation({
           ['3', null, 'c'],
         ],
       },
+    },
+    {
+      title: 'Each cell in its place, as split_column takes them apart again',
+      operation: { op: 'merge_columns', columns: ['a', 'b', 'c'], separator: ';', skip_empty: false, into: 'all' },
+      input: {
+        columns: ['a', 'b', 'c'],
+        rows: [
+          ['1', '2', '3'],
+          ['1', null, '3'],
+          [null, null, null],
+        ],
+      },
+      output: { columns: ['all'], rows: [['1;2;3'], ['1;;3'], [';;']] },
     },
     {
       title: 'By a template',
@@ -143,9 +161,8 @@ function separated(readers: readonly CellReader[], given: Static<typeof paramete
   const { separator = ' ', skip_empty: skipEmpty = true } = given;
   return (row) => {
     const texts = readers.map((reader) => textOfValue(reader.read(row)));
-    const filled = texts.filter((text) => text !== '');
-    if (filled.length === 0) return null;
-    return (skipEmpty ? filled : texts).join(separator);
+    const text = (skipEmpty ? texts.filter((part) => part !== '') : texts).join(separator);
+    return text === '' ? null : text;
   };
 }
 
