@@ -38,12 +38,49 @@ operations:
     errors: ['text: NOT_A_NUMBER 1 2'],
   },
   {
-    name: 'a new column has no cell yet, and rows are chosen before a vote',
+    name: 'cells that set fills, by an expression or a constant',
     template: `
 operations:
-  - {set: {columns: {x: '"1"'}, where: value == "1"}}
-  - {parse_date: {columns: a, formats: [dd/MM/yyyy, MM/dd/yyyy], ambiguous: column_vote, into: b, where: value != "x"}}
+  - {set: {columns: {a: c, b: '"n" + value'}, where: 'value == null || value == "x"'}}
+  - {set: {column: c, value: none, where: value == null}}`,
+    input: 'a,b,c\n,2,p\nx,x,q\n5,,\n',
+    output: 'a,b,c\np,2,p\nq,nx,q\n5,,none\n',
+  },
+  {
+    name: 'only cells of which it holds vote, each column for itself',
+    template: `
+operations:
+  - parse_date:
+      {columns: [a, b], formats: [dd/MM/yyyy, MM/dd/yyyy], ambiguous: column_vote, into: [x, y], where: value != "01/31/2026"}`,
+    // Column a: one cell for days first, and one for months first, which is left out; column b has the months first.
+    input: 'a,b\n13/01/2026,01/31/2026\n01/31/2026,12/31/2026\n02/03/2026,02/03/2026\n',
+    output:
+      'a,b,x,y\n13/01/2026,01/31/2026,2026-01-13,\n01/31/2026,12/31/2026,,2026-12-31\n02/03/2026,02/03/2026,2026-03-02,2026-02-03\n',
+  },
+  {
+    name: 'cells that are filled from above, and those that repeat it',
+    template: `
+operations:
+  - {fill_down: {columns: [a, b], where: value == null && n != "2"}}
+  - {blank_down: {columns: [b, n], where: value != "y"}}`,
+    input: 'n,a,b\n1,p,y\n2,,y\n2,,\n3,,z\n3,q,z\n',
+    output: 'n,a,b\n1,p,y\n2,,y\n,,\n3,p,z\n,q,\n',
+  },
+  {
+    name: 'cast gives all cells of a column one type, and a column that is not there has no cells',
+    template: `
+operations:
+  - {cast: {columns: {a: integer}, where: value != "x"}}
+  - {select: {columns: [a]}}
+  - {set: {columns: {b: '"1"'}, where: value == null}}
+  - {merge_columns: {columns: [a], into: c}}
 `,
-    problems: ['/operations/0/set/where EXPR_UNKNOWN_COLUMN', '/operations/1/parse_date/where EXPR_UNKNOWN_COLUMN'],
+    problems: ['/operations/0/cast/where WHERE_TYPE', '/operations/2/set/where UNKNOWN_COLUMN'],
+  },
+  {
+    name: 'a column that may be missing has no cell for which anything holds',
+    template: 'operations: [{set: {columns: {b: \'"1"\'}, where: value != "x", if_missing: skip}}]',
+    input: 'a\n5\n',
+    output: 'a,b\n5,\n',
   },
 ]);

@@ -144,8 +144,8 @@ function unknown(scope: CheckScope, node: IdentifierNode, name: string): Type {
   if (name === 'value') {
     const hint = columns.has('value')
       ? 'Write row["value"] for the column of this name.'
-      : 'Write the name of the column; `value` is known where set fills a column, in the rules of validate, and in the ' +
-        '`where` of operations that name their cells with `columns` or `column`.';
+      : 'Write the name of the column; `value` is known in the expressions of set, in the rules of validate, and in the ' +
+        '`where` of operations on cells that name the columns they edit.';
     return unresolved(scope, node, `value is the cell at hand, and there is none here. ${hint}`);
   }
   const known = [...columns.keys(), ...scope.localNames];

@@ -33,6 +33,7 @@ export const cast = defineOperation({
   parameters,
   cells: true,
   memory: 'R',
+  editedColumns: ({ columns }) => Object.keys(columns),
   examples: [
     {
       title: 'Texts to values',

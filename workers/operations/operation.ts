@@ -60,7 +60,7 @@ export interface OperatorContext {
   readonly errors: RowErrors;
   /** The common parameter `where` of an operation on cells; null: it works on all rows. The frame of cells obeys it. */
   readonly where: RowChoice | null;
-  /** The same, where it asks each cell (`value`): by the id of the column that is edited. Empty: `where` says all. */
+  /** The same, where it asks each cell (`value`): by the id of the column that is edited. Others go by `where`. */
   readonly cellWhere: ReadonlyMap<number, RowChoice>;
   /** RFC 3339 time at which the Run started (`run.started_at`). */
   readonly startedAt: string;
@@ -140,6 +140,11 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly handsOnAtEnd?: (parameters: Static<P>) => boolean;
   /** Whether its parameters ask for the flag column beside the common `on_error`. */
   flags?(parameters: Static<P>): boolean;
+  /**
+   * Names of the columns whose cells it edits, which `value` in `where` is. Without it they are those of its parameter
+   * `columns` or `column`.
+   */
+  editedColumns?(parameters: Static<P>): readonly string[];
   /** Secrets of the account that its parameters name, with where they stand in the operation. */
   secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
   readonly examples: readonly OperationExample[];

@@ -56,6 +56,7 @@ export const set = defineOperation({
   parameters,
   cells: true,
   memory: 'R',
+  editedColumns: ({ columns, column }) => (columns === undefined ? [column ?? ''] : Object.keys(columns)),
   examples: [
     {
       title: 'All expressions see the row as it came in',
@@ -80,6 +81,26 @@ export const set = defineOperation({
       operation: { op: 'set', column: 'rate', value: '1.20', type: 'decimal' },
       input: { columns: ['id'], rows: [['1']] },
       output: { columns: ['id', 'rate'], rows: [['1', '1.20']] },
+    },
+    {
+      title: 'Only cells of which a condition holds: `value` is the cell that is filled, so its column must be there',
+      operation: { op: 'set', columns: { a: 'b', b: '"none"' }, where: 'value == null' },
+      input: {
+        columns: ['a', 'b'],
+        rows: [
+          ['1', '2'],
+          [null, '3'],
+          ['4', null],
+        ],
+      },
+      output: {
+        columns: ['a', 'b'],
+        rows: [
+          ['1', '2'],
+          ['3', '3'],
+          ['4', 'none'],
+        ],
+      },
     },
     {
       title: 'Another column, by a name that is no word',

@@ -132,7 +132,8 @@ export const EXPRESSIONS: readonly string[] = [
     'month, short and in full, `E` and `EEEE` the day of the week, `HH` hour 00 to 23, `hh` hour with `a` (AM, PM), `mm` minute, ' +
     "`ss` second, `SSS` fraction, `X` offset such as +0200 (three of them: +02:00) or Z; text in `'...'`, other signs stand for themselves. Case " +
     'counts: `MM` is the month, `mm` the minute. Languages of names: ' +
-    `${[...DATE_NAMES.keys()].map((locale) => `\`${locale}\``).join(', ')}.`,
+    `${[...DATE_NAMES.keys()].map((locale) => `\`${locale}\``).join(', ')}. They are read in any case, with accents or without; ` +
+    'short ones with a dot or without, also in other usual forms (`Sept`, `Mrz`).',
   '',
   'Texts (`pattern`, `mode: regex`, `matches`): RE2 syntax, in linear time. It has no look-ahead, look-behind or back reference. ' +
     "In YAML write patterns in single quotes: `'\\d+'`.",

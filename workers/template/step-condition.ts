@@ -4,7 +4,7 @@ import type { CheckedExpression } from '../expression/resolution.ts';
 import { columnName, columnSet } from '../operations/column-set.ts';
 import { checkCondition, namesValue } from '../operations/expressions/check-expression.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
-import type { ColumnType } from '../schema.ts';
+import type { Column, ColumnType } from '../schema.ts';
 import type { ColumnSet, Scope } from './scope.ts';
 import type { TemplateOperation } from './template.ts';
 
@@ -22,12 +22,11 @@ export function stepCondition(
   scope: Scope,
 ): StepCondition | null {
   if (where === null) return null;
-  const edited = namesValue(where) ? editedColumns(definition, parameters) : null;
-  if (edited === null) {
+  const columns = namesValue(where) ? editedColumns(definition, parameters, scope) : null;
+  if (columns === null) {
     const rows = checkCondition(scope, where, '/where');
     return rows === null ? null : { rows, cells: new Map() };
   }
-  const columns = scope.resolve(edited.set, edited.pointer);
   const byType = new Map<ColumnType, CheckedExpression | null>();
   // While a Template is checked, a pattern may have no column yet: those of a file are text.
   for (const type of columns.length === 0 ? (['text'] as const) : columns.map((column) => column.type)) {
@@ -41,16 +40,20 @@ export function stepCondition(
   return { rows: null, cells };
 }
 
-/** Null where no cell is at hand: the operation names its columns in another way, or chooses rows before it edits them. */
+/** Null where no cell is at hand: the operation names no columns that it edits. */
 function editedColumns(
-  { parameters: schema, memory }: OperationDefinition,
+  definition: OperationDefinition,
   parameters: Readonly<Record<string, unknown>>,
-): { readonly set: ColumnSet; readonly pointer: string } | null {
-  const properties = (schema as { readonly properties?: Readonly<Record<string, unknown>> }).properties ?? {};
-  if ((typeof memory === 'function' ? memory(parameters as never) : memory) !== 'R') return null;
+  scope: Scope,
+): readonly Column[] | null {
+  const names = definition.editedColumns?.(parameters as never);
+  if (names !== undefined) return names.flatMap((name) => scope.read(name, '/where') ?? []);
+  const schema = definition.parameters as { readonly properties?: Readonly<Record<string, unknown>> };
   for (const [name, form] of [['columns', columnSet] as const, ['column', columnName] as const]) {
     const given = parameters[name];
-    if (properties[name] === form && given !== undefined) return { set: given as ColumnSet, pointer: `/${name}` };
+    if (schema.properties?.[name] === form && given !== undefined) {
+      return scope.resolve(given as ColumnSet, `/${name}`);
+    }
   }
   return null;
 }

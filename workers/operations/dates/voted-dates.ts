@@ -12,6 +12,8 @@ import { KeptRows } from '../rows/kept-rows.ts';
 export type PatternReader = (patterns: readonly DatePattern[]) => (value: unknown) => unknown;
 
 interface Vote {
+  /** Id of the column. */
+  readonly source: number;
   readonly reader: CellReader;
   /** Cells that each pattern reads. */
   readonly counts: number[];
@@ -36,6 +38,7 @@ export class VotedDates implements Operator {
     this.#patterns = patterns;
     this.#read = read;
     this.#votes = targets.map(({ source }) => ({
+      source: source!.id,
       reader: new CellReader('text', columnIndex(context.input, source!)),
       counts: patterns.map(() => 0),
     }));
@@ -47,13 +50,14 @@ export class VotedDates implements Operator {
 
   push(batch: Batch): void {
     this.#rows.add(batch);
-    const { arena, where } = this.#context;
+    const { arena } = this.#context;
     const mark = arena.next;
     const rows = arena.take(batch.live * 4);
-    arena.heap.u8.copyWithin(rows, batch.selection, batch.selection + batch.live * 4);
-    // Rows for which nobody can say are reported when their cells are read.
-    const count = where === null ? batch.live : where(batch, rows, batch.live, () => undefined);
-    for (const { reader, counts } of this.#votes) {
+    for (const { source, reader, counts } of this.#votes) {
+      arena.heap.u8.copyWithin(rows, batch.selection, batch.selection + batch.live * 4);
+      const where = this.#context.cellWhere.get(source) ?? this.#context.where;
+      // Rows for which nobody can say are reported when their cells are read.
+      const count = where === null ? batch.live : where(batch, rows, batch.live, () => undefined);
       reader.bind(batch);
       for (let i = 0; i < count; i++) this.#count(reader.text(arena.heap.u32[(rows >>> 2) + i]!), counts);
     }

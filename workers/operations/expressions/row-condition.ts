@@ -32,7 +32,9 @@ export function conditionsOf(
     const expression = new RowExpression(condition, columns, context, value);
     return [id, (batch, list, count, fail) => chooseByRow(expression, batch, list, count, fail)];
   });
-  return { where: rows === null ? null : rowCondition(rows, columns, context), cellWhere: new Map(cells) };
+  // A column that is made anew, because `if_missing: skip` let it be missing, has no cell for which anything holds.
+  const others = rows === null ? (): number => 0 : rowCondition(rows, columns, context);
+  return { where: others, cellWhere: new Map(cells) };
 }
 
 /** The rows for which a checked condition is true; null is not true. */
