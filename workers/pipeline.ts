@@ -31,6 +31,8 @@ export interface PipelineParts {
 }
 
 export interface Pipeline {
+  /** Comes before the first batch: what operators need to have done, yielding in between. */
+  prepare(): Iterable<void>;
   /** Rows that the next batch may have at most; 0 = none is wanted any more. */
   rowsWanted(): number;
   push(batch: Batch): void;
@@ -54,6 +56,8 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
   const links: Link[] = [];
   let next: Next = (batch) => output.push(batch);
   const { startedAt, secretsDirectory } = parts.task;
+  const works: (() => Iterable<void>)[] = [];
+  const beforeRows = (work: () => Iterable<void>): void => void works.push(work);
   const { steps } = parts.plan;
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index]!;
@@ -67,7 +71,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     };
     parts.report.operations.unshift(report);
     const behind = [...links];
-    const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt }));
+    const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt, beforeRows }));
     const operator = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
@@ -84,6 +88,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       errors: new StepErrors(errors, index, step.operation, report.errors),
       where,
       cellWhere,
+      beforeRows,
       startedAt,
       secretsDirectory,
     });
@@ -94,7 +99,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       if (batch.live > 0 && !link.muted) operator.push(batch);
     };
   }
-  return new Chain(parts, links, next, errors, output);
+  return new Chain(parts, links, next, errors, output, works);
 }
 
 /** A step of the chain. */
@@ -160,9 +165,18 @@ class Chain implements Pipeline {
   readonly #first: Next;
   readonly #errors: RunErrors;
   readonly #output: OutputStage;
+  readonly #works: readonly (() => Iterable<void>)[];
   readonly #nullViews: number;
 
-  constructor(parts: PipelineParts, links: readonly Link[], first: Next, errors: RunErrors, output: OutputStage) {
+  constructor(
+    parts: PipelineParts,
+    links: readonly Link[],
+    first: Next,
+    errors: RunErrors,
+    output: OutputStage,
+    works: readonly (() => Iterable<void>)[],
+  ) {
+    this.#works = works;
     this.#parts = parts;
     this.#links = links;
     this.#exactEnd = ExactEnd.of(links, errors);
@@ -180,6 +194,10 @@ class Chain implements Pipeline {
 
   get truncated(): boolean {
     return this.#output.truncated;
+  }
+
+  *prepare(): Iterable<void> {
+    for (const work of this.#works) yield* work();
   }
 
   /** Operators before one that needs all rows may not stop early: what they would have met there still counts. */

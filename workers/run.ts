@@ -102,6 +102,7 @@ class Run {
       const reader = await this.#open();
       await this.#openTables();
       const pipeline = this.#start(reader);
+      await this.#prepare(pipeline);
       await this.#readAll(reader, pipeline);
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
       return this.#outcome(await this.#finish(reader, pipeline), pipeline);
@@ -167,6 +168,14 @@ class Run {
       report: this.#report,
     });
     return this.#pipeline;
+  }
+
+  async #prepare(pipeline: Pipeline | null): Promise<void> {
+    if (pipeline === null) return;
+    for (const _ of pipeline.prepare()) {
+      this.#arena.clear();
+      await this.#breathe();
+    }
   }
 
   #plan(reader: RowReader): RunPlan | null {

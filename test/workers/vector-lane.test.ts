@@ -152,7 +152,14 @@ function batchOfRows(bench: Bench, cells: readonly Row[]): Batch {
 }
 
 /** No expression here looks anything up. */
-const AROUND = { tables: new Map(), spill: new SpillFolder('none'), startedAt: STARTED_AT };
+const AROUND = {
+  tables: new Map(),
+  spill: new SpillFolder('none'),
+  startedAt: STARTED_AT,
+  beforeRows(): void {
+    throw new Error('no expression here reads a table');
+  },
+};
 
 function checked(source: string): CheckedExpression | null {
   const result = checkExpression(source, { columns: new Map(Object.entries(TYPES)) });

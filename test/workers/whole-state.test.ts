@@ -1,11 +1,16 @@
 // State that asks the budget: the values of a group go to files, a reference table that is refused is
 // asked on the disk, what is small is taken all the same, and nothing stays taken when a Run ends early.
+import { join as joinPath } from 'node:path';
 import { test } from 'tap';
 import { runShare, unlimitedShare } from '../../workers/budget.ts';
 import { aggregate } from '../../workers/operations/aggregate.ts';
+import { join } from '../../workers/operations/join.ts';
 import { mapValues } from '../../workers/operations/map-values.ts';
 import { set } from '../../workers/operations/set.ts';
-import { runOperation } from './operations/harness.ts';
+import { EntrySorter } from '../../workers/operations/tables/entry-sorter.ts';
+import { SpillFile } from '../../workers/spill/spill-file.ts';
+import { SpillFolder } from '../../workers/spill/spill-folder.ts';
+import { makeMemory, runOperation } from './operations/harness.ts';
 
 /** 120,000 bytes: more than all buffers of lookups hold. */
 const LONG = 'ä'.repeat(60_000);
@@ -94,6 +99,65 @@ test('a table on the disk answers every key as one in memory does', async (t) =>
   const inMemory = runOperation(set, looking, input, { tables });
   t.notOk(inMemory.spilled);
   t.equal(JSON.stringify(inMemory.rows) === JSON.stringify(looked.rows), true);
+});
+
+test('tables are read breath by breath, in memory and on the disk', async (t) => {
+  const rows = Array.from({ length: 40_000 }, (_, n) => `key ${n},value ${n} ${'x'.repeat(60)}`);
+  const tables = { t: ['k,v', ...rows].join('\n') };
+  const input = { columns: ['k'], rows: [['key 39999']] };
+  const mapping = { op: 'map_values', columns: 'k', table: 't', key: 'k', value: 'v' };
+  const looking = { op: 'set', columns: { k: 'lookup("t", k, "v")' } };
+  const joining = { op: 'join', table: 't', on: 'k', columns: ['v'] };
+  for (const [definition, operation] of [
+    [mapValues, mapping] as const,
+    [set, looking] as const,
+    [join, joining] as const,
+  ]) {
+    for (const options of [{ tables }, { ...TIGHT, tables }]) {
+      const run = runOperation(definition, operation, input, options);
+      t.equal(run.rows[0]!.at(-1), `value 39999 ${'x'.repeat(60)}`);
+      t.equal(run.spilled, 'budgetBytes' in options);
+      // 2,048 rows are indexed at once, 256 KiB sorted; a join that is put off reads its table at the end.
+      if (operation !== joining || !run.spilled)
+        t.ok(run.breaths >= 15, `${operation.op} breathes ${run.breaths} times`);
+    }
+  }
+});
+
+test('a key on most rows of a table on the disk is not written again and again', async (t) => {
+  const { heap } = makeMemory();
+  const folder = t.testdir();
+  const spill = new SpillFolder(joinPath(folder, 'run'));
+  let writtenBytes = 0;
+  const { append } = SpillFile.prototype;
+  SpillFile.prototype.append = function (bytes) {
+    writtenBytes += bytes.length;
+    append.call(this, bytes);
+  };
+  t.teardown(() => {
+    SpillFile.prototype.append = append;
+    spill.remove();
+  });
+  const positions: number[] = [];
+  const sorter = new EntrySorter(heap, spill, (hash) => void positions.push(hash));
+  const hashOf = (n: number): number => Math.imul(n, 0x9e3779b1) >>> 0;
+  const value = Buffer.alloc(100, 'v');
+  let differentBytes = 0;
+  for (let n = 0; n < 60_000; n++) {
+    const key = Buffer.from(n % 10 === 9 ? `key ${n}` : 'hot');
+    sorter.add({ hash: hashOf(n % 10 === 9 ? n : 0), key, value });
+    if (n % 10 === 9) differentBytes += 12 + key.length + value.length;
+  }
+  const steps = sorter.finish();
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  t.equal(positions.length, 6001, 'each key once');
+  t.strictSame(
+    positions,
+    [...positions].sort((a, b) => a - b),
+    'in the order of their hashes',
+  );
+  t.ok(writtenBytes < differentBytes * 3, `${writtenBytes} bytes for ${differentBytes}`);
 });
 
 test('a Run gives back what its operations hold, however it ends', async (t) => {

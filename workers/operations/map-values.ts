@@ -190,6 +190,7 @@ function placeTable({ table: name, key, value }: TableSource, plan: Plan, contex
   if (rows === undefined) throw new Error('a planned table is not there');
   const wanted = { column: rows.columns.indexOf(key), type: 'text' as const, match: plan.match };
   const cells = new TableCells(context, rows, wanted, rows.columns.indexOf(value));
+  context.beforeRows(() => cells.build());
   return {
     hash: (list) => cells.hash(list),
     find: (list) => cells.find(list),

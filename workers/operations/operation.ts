@@ -62,6 +62,11 @@ export interface OperatorContext {
   readonly where: RowChoice | null;
   /** The same, where it asks each cell (`value`): by the id of the column that is edited. Others go by `where`. */
   readonly cellWhere: ReadonlyMap<number, RowChoice>;
+  /**
+   * Does work before the first row, such as the reading of a table, that yields so that other Runs of the thread can go on.
+   * Only for `start`: the work of all operators is done in the order in which they asked, the arena is empty at each step.
+   */
+  readonly beforeRows: (work: () => Iterable<void>) => void;
   /** RFC 3339 time at which the Run started (`run.started_at`). */
   readonly startedAt: string;
   /** Folder with a file for each secret of the account, by its name; null = it has none. */

@@ -95,6 +95,30 @@ export class RowCodec {
     return { description, columns, rowsMax, orders: allocate(rowsMax * 8), sources: allocate(rowsMax * 8) };
   }
 
+  /** The room behind the first `rows` rows of a target without decimals, up to `rowsMax` of it; until the next call. */
+  behind(target: RowTarget, rows: number, rowsMax: number): RowTarget {
+    const columns = target.columns.map(({ at, meta, bigAt }) => ({
+      at: at + rows * VIEW_BYTES,
+      meta: meta === 0 ? 0 : meta + rows,
+      bigAt,
+    }));
+    const { u32 } = this.#heap;
+    for (const [index, { at, meta }] of columns.entries()) {
+      u32.set(
+        [isTyped(this.#types[index]!) ? KIND_TYPED : KIND_VIEWS, at, meta],
+        (this.#description >>> 2) + index * 3,
+      );
+    }
+    const [orders, sources] = [target.orders + rows * 8, target.sources + rows * 8];
+    return {
+      description: this.#description,
+      columns,
+      rowsMax: Math.min(rowsMax, target.rowsMax - rows),
+      orders,
+      sources,
+    };
+  }
+
   /** Reads complete records of [from, end); text cells point into them. */
   decode(target: RowTarget, from: number, end: number): { rows: number; reached: number } {
     const rows = this.#kernel.exports.decodeRows(

@@ -55,6 +55,8 @@ export interface RunResult {
   readonly problems: readonly string[];
   readonly errors: CodeCounts;
   readonly failedChecks: readonly string[];
+  /** How often it let others go on before the first row. */
+  readonly breaths: number;
   /** Whether files were used. */
   readonly spilled: boolean;
 }
@@ -125,7 +127,7 @@ function drive(
   around: Around,
   rows: Rows,
   options: RunOptions,
-): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors' | 'failedChecks'> {
+): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors' | 'failedChecks' | 'breaths'> {
   const made: Cell[][] = [];
   const sources: number[] = [];
   const report: OperationReport = {
@@ -138,6 +140,8 @@ function drive(
   };
   const tables = new Map(Object.entries(options.tables ?? {}).map(([name, text]) => [name, tableOf(text)]));
   const failedChecks: string[] = [];
+  const works: (() => Iterable<void>)[] = [];
+  const beforeRows: OperatorContext['beforeRows'] = (work) => void works.push(work);
   const context: OperatorContext = {
     input: before,
     output: after,
@@ -157,7 +161,8 @@ function drive(
         return onError === 'fail' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
       },
     },
-    ...conditionsOf(where, before, () => ({ ...around, tables, startedAt: STARTED_AT })),
+    ...conditionsOf(where, before, () => ({ ...around, tables, beforeRows, startedAt: STARTED_AT })),
+    beforeRows,
     startedAt: STARTED_AT,
     secretsDirectory: SECRETS,
   };
@@ -165,6 +170,7 @@ function drive(
   const size = options.batchRows ?? rows.length;
   const window = new Window(around.heap, windowBytes(rows, before.length, size));
   if (options.budgetBytes !== undefined) leaveFree(around.heap, options.budgetBytes);
+  const breaths = doAll(rows.length === 0 ? [] : works, around.arena);
   for (let at = 0; at < rows.length; ) {
     const wanted = Math.min(Math.max(size, 1), operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY);
     if (wanted === 0) break;
@@ -176,7 +182,19 @@ function drive(
   }
   around.arena.clear();
   if (operator.finish !== undefined) for (const _ of operator.finish()) around.arena.clear();
-  return { rows: made, sources, report, errors: report.errors, failedChecks };
+  return { rows: made, sources, report, errors: report.errors, failedChecks, breaths };
+}
+
+/** Gives how often the works let others go on. A broken operation is only looked at for its problems, without rows. */
+function doAll(works: readonly (() => Iterable<void>)[], arena: Arena): number {
+  let breaths = 0;
+  for (const work of works) {
+    for (const _ of work()) {
+      breaths++;
+      arena.clear();
+    }
+  }
+  return breaths;
 }
 
 function collect(batch: Batch, made: Cell[][], sources: number[]): void {

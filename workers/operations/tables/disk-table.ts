@@ -23,6 +23,12 @@ const DIRECTORY_BYTES = 12;
 
 export type DiskTableContext = Pick<OperatorContext, 'arena' | 'kernel' | 'spill'>;
 
+/** For each page its first hash and where it begins in the file. */
+interface Directory {
+  readonly firsts: readonly number[];
+  readonly starts: readonly number[];
+}
+
 export class DiskTable {
   /** Bytes of the longest key. */
   readonly longestKeyBytes: number;
@@ -36,17 +42,20 @@ export class DiskTable {
   readonly #keptPages = new Int32Array(PAGES_KEPT).fill(-1);
 
   /**
-   * Reads the whole table.
+   * Reads the whole table, yielding meanwhile.
    * @param index knows the key, and is not loaded
    * @param value the column that is asked for
    */
-  constructor(context: DiskTableContext, table: TableRows, index: TableIndex, value: number) {
-    const { heap } = context.arena;
-    this.#context = context;
+  static *build(
+    context: DiskTableContext,
+    table: TableRows,
+    index: TableIndex,
+    value: number,
+  ): Generator<void, DiskTable> {
     const firsts: number[] = [];
     const starts: number[] = [];
     let before = -1;
-    const sorter = new EntrySorter(heap, context.spill, (hash, position) => {
+    const sorter = new EntrySorter(context.arena.heap, context.spill, (hash, position) => {
       const fits = starts.length > 0 && position - starts.at(-1)! < PAGE_BYTES;
       if (!fits && hash !== before) {
         firsts.push(hash);
@@ -54,8 +63,16 @@ export class DiskTable {
       }
       before = hash;
     });
-    this.longestKeyBytes = addEntries(sorter, context, table, index, value);
-    this.#file = sorter.finish();
+    const longestKeyBytes = yield* addEntries(sorter, context, table, index, value);
+    const file = yield* sorter.finish();
+    return new DiskTable(context, file, { firsts, starts }, longestKeyBytes);
+  }
+
+  private constructor(context: DiskTableContext, file: SpillFile, { firsts, starts }: Directory, longest: number) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.longestKeyBytes = longest;
+    this.#file = file;
     this.#pages = starts.length;
     this.#starts = heap.allocate(this.#pages * DIRECTORY_BYTES);
     this.#hashes = this.#starts + this.#pages * 8;
@@ -123,13 +140,13 @@ export class DiskTable {
 }
 
 /** Gives the bytes of the longest key. */
-function addEntries(
+function* addEntries(
   sorter: EntrySorter,
   { arena, kernel }: DiskTableContext,
   table: TableRows,
   index: TableIndex,
   value: number,
-): number {
+): Generator<void, number> {
   const { heap } = arena;
   const codec = new RowCodec(heap, kernel, new Array(table.columns.length).fill('text'));
   const reader = new RowReader(arena, codec, BATCH_ROOM);
@@ -159,6 +176,7 @@ function addEntries(
       }
       return true;
     });
+    yield;
   }
   return longest;
 }

@@ -22,6 +22,13 @@ const WRITE_BYTES = 32_768;
 /** What is sorted at once, and read at once when a part is parted again. */
 const SORTED_BYTES = 262_144;
 
+/**
+ * Keys that came last, by the low bits of their hashes: one that comes again is left out at once, so that a key on most rows
+ * is not written level by level. Longer keys are not kept. 256 KiB.
+ */
+const SEEN_KEYS = 1024;
+const SEEN_KEY_BYTES = 256;
+
 export interface Entry {
   readonly hash: number;
   readonly key: Uint8Array;
@@ -39,6 +46,10 @@ export class EntrySorter {
   readonly #header = new Uint8Array(ENTRY_HEADER_BYTES);
   readonly #words = new DataView(this.#header.buffer);
   readonly #room: number;
+  /** Bytes of each seen key, -1 for none. */
+  readonly #seenBytes = new Int32Array(SEEN_KEYS).fill(-1);
+  readonly #seenHashes = new Uint32Array(SEEN_KEYS);
+  readonly #seen: number;
   readonly #placed: Placed;
 
   constructor(heap: Heap, spill: SpillFolder, placed: Placed) {
@@ -48,9 +59,11 @@ export class EntrySorter {
     this.#parts = Array.from({ length: PARTS }, () => new BufferedFile(heap, spill));
     this.#result = new BufferedFile(heap, spill);
     this.#room = heap.allocate(SORTED_BYTES);
+    this.#seen = heap.allocate(SEEN_KEYS * SEEN_KEY_BYTES);
   }
 
   add({ hash, key, value }: Entry): void {
+    if (this.#wasSeen(hash, key)) return;
     this.#words.setUint32(0, hash, true);
     this.#words.setUint32(4, key.length, true);
     this.#words.setUint32(8, value === null ? VALUE_NULL : value.length, true);
@@ -60,27 +73,54 @@ export class EntrySorter {
     if (value !== null) part.append(value);
   }
 
-  /** The file with all entries in their order. */
-  finish(): SpillFile {
-    this.#placeAll(1);
+  /** The file with all entries in their order. Yields while it works. */
+  *finish(): Generator<void, SpillFile> {
+    yield* this.#placeAll(1);
     return this.#result.take() ?? new SpillFile(this.#spill);
   }
 
   /** What was parted last, part by part. The buffers are free again as soon as the files are taken. */
-  #placeAll(level: number): void {
+  *#placeAll(level: number): Iterable<void> {
     const files = this.#parts.map((part) => part.take());
     for (const file of files) {
       if (file === null) continue;
+      yield;
       if (file.sizeBytes <= SORTED_BYTES) this.#sort(file);
-      else if (level === LEVELS) this.#emitDifferent(entriesOf(file, SORTED_BYTES));
+      else if (level === LEVELS) yield* this.#emitDifferent(entriesOf(file, SORTED_BYTES));
       else {
-        for (const entry of entriesOf(file, SORTED_BYTES)) this.#parts[partOf(hashOf(entry), level)]!.append(entry);
+        yield* this.#part(file, level);
         file.drop();
-        this.#placeAll(level + 1);
+        yield* this.#placeAll(level + 1);
         continue;
       }
       file.drop();
     }
+  }
+
+  *#part(file: SpillFile, level: number): Iterable<void> {
+    this.#seenBytes.fill(-1);
+    let bytes = 0;
+    for (const entry of entriesOf(file, SORTED_BYTES)) {
+      if (!this.#wasSeen(hashOf(entry), keyOf(entry))) this.#parts[partOf(hashOf(entry), level)]!.append(entry);
+      bytes += entry.length;
+      if (bytes < SORTED_BYTES) continue;
+      bytes = 0;
+      yield;
+    }
+  }
+
+  /** Whether this key is among those that came last; else it is from now on. */
+  #wasSeen(hash: number, key: Uint8Array): boolean {
+    if (key.length > SEEN_KEY_BYTES) return false;
+    const place = hash & (SEEN_KEYS - 1);
+    const at = this.#seen + place * SEEN_KEY_BYTES;
+    const { u8 } = this.#heap;
+    const isSame = this.#seenHashes[place] === hash && this.#seenBytes[place] === key.length;
+    if (isSame && sameBytes(u8, at, key)) return true;
+    u8.set(key, at);
+    this.#seenHashes[place] = hash;
+    this.#seenBytes[place] = key.length;
+    return false;
   }
 
   #sort(file: SpillFile): void {
@@ -92,15 +132,21 @@ export class EntrySorter {
     }
     // Array.prototype.sort is stable: of equal keys the first stays the first.
     entries.sort((a, b) => hashOf(a) - hashOf(b));
-    this.#emitDifferent(entries);
+    for (const _ of this.#emitDifferent(entries));
   }
 
   /** Entries in the order of their hashes. */
-  #emitDifferent(entries: Iterable<Uint8Array>): void {
+  *#emitDifferent(entries: Iterable<Uint8Array>): Iterable<void> {
+    let bytes = 0;
     let run: Uint8Array[] = [];
     let runHash = -1;
     for (const entry of entries) {
       const hash = hashOf(entry);
+      bytes += entry.length;
+      if (bytes > SORTED_BYTES) {
+        bytes = 0;
+        yield;
+      }
       if (hash !== runHash) run = [];
       runHash = hash;
       const key = keyOf(entry);
@@ -133,6 +179,11 @@ function keyOf(entry: Uint8Array): Uint8Array {
 /** The highest bits first: parts, one behind the other, are in the order of the hashes. */
 function partOf(hash: number, level: number): number {
   return (hash >>> (32 - (level + 1) * PART_BITS)) & (PARTS - 1);
+}
+
+function sameBytes(u8: Uint8Array, at: number, key: Uint8Array): boolean {
+  for (let index = 0; index < key.length; index++) if (u8[at + index] !== key[index]) return false;
+  return true;
 }
 
 /** The entries of a file, each valid until the next one. */

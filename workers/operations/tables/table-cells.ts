@@ -13,20 +13,28 @@ export class TableCells {
   readonly #context: DiskTableContext;
   readonly #index: TableIndex;
   readonly #value: number;
-  readonly #disk: DiskTable | null;
+  readonly #table: TableRows;
   readonly #key: number;
-  readonly #rows: number;
+  #disk: DiskTable | null = null;
+  #isBuilt = false;
   /** Of the keys that the disk was asked for last, by id. */
   readonly #found: (PlacedText | null)[] = [];
 
+  /** It has no cells before `build` is done. */
   constructor(context: DiskTableContext, table: TableRows, key: TableKey, value: number) {
     this.#context = context;
     this.#value = value;
     this.#key = key.column;
-    this.#rows = table.rows;
+    this.#table = table;
     this.#index = new TableIndex(context, table.columns.length, [key]);
-    const inMemory = this.#index.load(table, table.sizeBytes <= TABLE_BYTES_FORCED);
-    this.#disk = inMemory ? null : new DiskTable(context, table, this.#index, value);
+  }
+
+  /** Reads the table. Takes memory and uses the arena, which may be emptied in between. */
+  *build(): Iterable<void> {
+    const table = this.#table;
+    const inMemory = yield* this.#index.load(table, table.sizeBytes <= TABLE_BYTES_FORCED);
+    if (!inMemory) this.#disk = yield* DiskTable.build(this.#context, table, this.#index, this.#value);
+    this.#isBuilt = true;
   }
 
   /** Bytes of the longest key that the table may have: a longer one is not there. Of keys that are texts as they stand. */
@@ -35,7 +43,7 @@ export class TableCells {
     const { u32 } = this.#context.arena.heap;
     const views = this.#index.views(this.#key) >>> 2;
     let longest = 0;
-    for (let row = 0; row < this.#rows; row++) longest = Math.max(longest, u32[views + row * 2 + 1]!);
+    for (let row = 0; row < this.#table.rows; row++) longest = Math.max(longest, u32[views + row * 2 + 1]!);
     return longest;
   }
 
@@ -45,6 +53,7 @@ export class TableCells {
 
   /** Ids of the keys, KEY_ABSENT for those that the table does not have; false when the arena is full. */
   find(list: KeyList): boolean {
+    if (!this.#isBuilt) throw new Error('a table is asked before it is read');
     if (this.#disk === null) {
       this.#index.find(list);
       return true;
@@ -74,6 +83,7 @@ export class TableCells {
 
   /** The cell of the only key of a list, null when there is none; takes no memory. */
   single(list: KeyList): string | null {
+    if (!this.#isBuilt) throw new Error('a table is asked before it is read');
     this.#index.hash(list);
     const { heap } = this.#context.arena;
     if (this.#disk !== null) {

@@ -16,6 +16,10 @@ import { inSlices } from '../slices.ts';
 /** No row. */
 export const ROW_NONE = 0xffffffff;
 
+/** Bytes of the records that are read at once, and rows of them that are laid out at once: some milliseconds each. */
+const READ_BYTES = 4 * 1024 * 1024;
+const DECODED_ROWS = 65_536;
+
 /** Rows whose keys are made at once. */
 const INDEXED_ROWS = 2048;
 
@@ -69,20 +73,47 @@ export class TableIndex {
     this.#selection = heap.allocate(INDEXED_ROWS * 4);
   }
 
-  /** Takes the place of what was loaded before; false when the budget refuses it. */
-  load(records: TableRecords, forced: boolean): boolean {
+  /** Takes the place of what was loaded before; false when the budget refuses it. Yields while it works. */
+  *load(records: TableRecords, forced: boolean): Generator<void, boolean> {
     this.#table.clear();
     this.#table.forced = forced;
     const room = this.#makeRoom(records, forced);
     if (room === null) return false;
-    const { heap } = this.#context.arena;
-    const end = room.records + records.read(heap.u8.subarray(room.records, room.records + records.sizeBytes), 0);
-    const { rows } = this.#codec.decode(room.target, room.records, end);
+    const end = yield* this.#read(room, records);
+    const rows = yield* this.#decode(room, end);
     if (rows !== records.rows) throw new Error('a reference table has lost rows');
     for (let from = 0; from < rows; from += INDEXED_ROWS) {
       if (!this.#add(room, from, Math.min(rows, from + INDEXED_ROWS))) return false;
+      yield;
     }
     return true;
+  }
+
+  /** Gives the address behind the records. */
+  *#read(room: Room, records: TableRecords): Generator<void, number> {
+    const { heap } = this.#context.arena;
+    const { sizeBytes } = records;
+    for (let from = 0; from < sizeBytes; from += READ_BYTES) {
+      const bytes = Math.min(READ_BYTES, sizeBytes - from);
+      const target = heap.u8.subarray(room.records + from, room.records + from + bytes);
+      if (records.read(target, from) < bytes) throw new Error('a reference table ends early');
+      yield;
+    }
+    return room.records + sizeBytes;
+  }
+
+  /** Gives the number of rows. */
+  *#decode({ records, target }: Room, end: number): Generator<void, number> {
+    let done = 0;
+    for (let at = records; at < end; ) {
+      const room = this.#codec.behind(target, done, DECODED_ROWS);
+      const { rows, reached } = this.#codec.decode(room, at, end);
+      if (rows === 0) break;
+      done += rows;
+      at = reached;
+      yield;
+    }
+    return done;
   }
 
   /** Hashes keys as the index does: needed before `find`, and to part rows by their keys. */

@@ -44,20 +44,16 @@ export class TableJoin implements Operator {
   readonly #parts: JoinParts;
   #spilled: SpilledJoin | null = null;
   #taken = 0;
-  #started = false;
 
   constructor(context: OperatorContext, parts: JoinParts) {
     this.#context = context;
     this.#parts = parts;
     this.rowsMost = parts.rowsMost;
+    context.beforeRows(() => this.#load());
   }
 
   push(batch: Batch): void {
-    const { index, probe, table, settle } = this.#parts;
-    if (!this.#started) {
-      this.#started = true;
-      if (!index.load(table, false)) this.#spilled = new SpilledJoin(this.#context, this.#parts);
-    }
+    const { index, probe, settle } = this.#parts;
     if (this.#spilled === null) probe.push(index, batch, settle);
     else this.#spilled.add(batch, this.#taken);
     this.#taken += batch.live;
@@ -65,6 +61,12 @@ export class TableJoin implements Operator {
 
   *finish(): Iterable<void> {
     if (this.#spilled !== null) yield* this.#spilled.finish();
+  }
+
+  *#load(): Iterable<void> {
+    const { index, table } = this.#parts;
+    const inMemory = yield* index.load(table, false);
+    if (!inMemory) this.#spilled = new SpilledJoin(this.#context, this.#parts);
   }
 }
 
@@ -110,7 +112,7 @@ class SpilledJoin {
     for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
       const records: TableRecords = { sizeBytes: part.table.sizeBytes, read: readOf(part.table), rows: part.tableRows };
       const forced = records.sizeBytes <= PART_BYTES_FORCED || part.level + 1 >= PARTITION_LEVELS;
-      if (this.#parts.index.load(records, forced)) {
+      if (yield* this.#parts.index.load(records, forced)) {
         const file = new SpillFile(spill);
         writer.turnTo(file);
         joined.push(file);

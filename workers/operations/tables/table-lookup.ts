@@ -4,10 +4,10 @@ import type { KeyList } from '../keys/key-table.ts';
 import type { OperatorContext } from '../operation.ts';
 import { TableCells } from './table-cells.ts';
 
-export type LookupContext = Pick<OperatorContext, 'arena' | 'kernel' | 'spill' | 'tables'>;
+export type LookupContext = Pick<OperatorContext, 'arena' | 'kernel' | 'spill' | 'tables' | 'beforeRows'>;
 
 /**
- * The cell of a column in the first row with a key; null when there is none. All memory is taken here and none later, so
+ * The cell of a column in the first row with a key; null when there is none. All memory is taken before the first row, so
  * that whoever reads cells meanwhile is not disturbed.
  *
  * @param keyColumn null: the table's first column
@@ -25,13 +25,19 @@ export function tableLookup(
   const column = keyColumn === null ? 0 : table.columns.indexOf(keyColumn);
   const values = table.columns.indexOf(valueColumn);
   const cells = new TableCells(context, table, { column, type: 'text', match: 'exact' }, values);
-  // A key with more bytes than the longest of the table is not in it: room for that one is enough.
-  const longest = cells.longestKeyBytes();
-  const bytes = heap.allocate(Math.max(1, longest));
+  let longest = 0;
+  let bytes = 0;
+  context.beforeRows(function* () {
+    yield* cells.build();
+    // A key with more bytes than the longest of the table is not in it: room for that one is enough.
+    longest = cells.longestKeyBytes();
+    bytes = heap.allocate(Math.max(1, longest));
+  });
   const views = heap.allocate(VIEW_BYTES + 32);
   const list: KeyList = { views, rows: views + 8, count: 1, hashes: views + 16, ids: views + 24 };
   const encoder = new TextEncoder();
   return (key) => {
+    if (bytes === 0) throw new Error('a table is asked before it is read');
     if (key.length > longest) return null;
     const { read, written } = encoder.encodeInto(key, heap.u8.subarray(bytes, bytes + longest));
     if (read < key.length) return null;
