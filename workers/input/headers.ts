@@ -1,5 +1,6 @@
 // Finds the Template's columns among the headers of a file: by name and aliases on up to three levels, then by place
 // (templates.md, "Headers"). Never a guess: two headers that fit on one level are told, not chosen from.
+import { isAscii } from 'node:buffer';
 import type { ColumnPattern, ColumnPatterns } from '../template/column-pattern.ts';
 import type { FileColumn, HeaderMatch, Template } from '../template/template.ts';
 
@@ -9,6 +10,9 @@ export interface MatchedHeaders {
   /** Columns for which more than one header fits, with the places of these, from 1. */
   readonly ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[];
 }
+
+/** Latin letters of which neither Unicode's compatible forms nor case folding make ASCII: a key keeps something of them. */
+const FOREIGN_LETTER = /[\u00C0-\u00D6\u00D8-\u00DE\u00E0-\u00F6\u00F8-\u0131\u0134-\u013E\u0141-\u0148\u014A-\u017E]/;
 
 const SPACE = 0x20;
 const LAST_VISIBLE = 0x7e;
@@ -85,8 +89,10 @@ export function expectedHeaders(template: Template): ((text: string) => boolean)
   for (const name of names) shapes[shapeOf(name)] = 1;
   // On the first two levels a plain text and its key differ in case alone: most cells of a file are told by their shape.
   const keepsShape = input.headerMatch !== 'loose' && patterns.length === 0;
+  const isAllAscii = [...names].every((name) => isAscii(Buffer.from(name)));
   return (text) => {
     if (keepsShape && shapes[shapeOf(text)] === 0 && isPlain(text)) return false;
+    if (keepsShape && isAllAscii && FOREIGN_LETTER.test(text)) return false;
     if (names.has(headerKey(text, input.headerMatch))) return true;
     return patterns.some(
       (pattern) => pattern.test(text) || (input.headerMatch !== 'exact' && pattern.test(cleaned(text))),

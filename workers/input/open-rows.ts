@@ -1,5 +1,5 @@
 // From the stored bytes of an upload to a reader of its rows: type, compression, encoding, dialect, header row, lane.
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import type { Arena } from '../arena.ts';
 import { Failed } from '../failure.ts';
@@ -86,8 +86,10 @@ function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Pr
 
 function sampleText(head: Uint8Array, { name, markBytes }: Encoding): string {
   // A decoder is made in C++, which takes as long as all it does for a small file.
-  if (name === 'utf-8' && isAscii(head))
-    return Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+  if (name === 'utf-8' && isUtf8(head)) {
+    const bytes = Buffer.from(head.buffer, head.byteOffset + markBytes, head.length - markBytes);
+    return bytes.toString(isAscii(head) ? 'latin1' : 'utf8');
+  }
   return new TextDecoder(name, { ignoreBOM: true }).decode(head.subarray(markBytes), { stream: true });
 }
 
