@@ -40,10 +40,14 @@ export class BytePacker {
     return new PackedBytes(this.#block, start, this.#next);
   }
 
-  packText(text: string): PackedBytes {
-    const start = this.#room(Buffer.byteLength(text));
-    this.#block.write(text, start);
-    return new PackedBytes(this.#block, start, this.#next);
+  /** Texts one after the other; put together first, they would be copied once more. */
+  packTexts(texts: readonly string[]): PackedBytes {
+    let bytes = 0;
+    for (const text of texts) bytes += Buffer.byteLength(text);
+    const start = this.#room(bytes);
+    let at = start;
+    for (const text of texts) at += this.#block.write(text, at);
+    return new PackedBytes(this.#block, start, at);
   }
 
   #room(bytes: number): number {

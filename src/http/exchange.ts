@@ -52,6 +52,9 @@ const UNSAFE_IN_HEADER = /[\r\n\0]/;
 /** After a body that took too long its client gets this long to read the answer, in milliseconds. */
 const CUT_DRAIN_MILLISECONDS = 1_000;
 
+/** null = none. */
+type AnswerBody = string | Uint8Array | null;
+
 export class Exchange {
   readonly head: RequestHead;
   readonly requestId: string;
@@ -68,6 +71,7 @@ export class Exchange {
   #gone = false;
   #goneListeners: (() => void)[] = [];
   #headers: HeaderPair[] = [];
+  #contentType: string | null = null;
   #code: string | null = null;
   #drainMilliseconds: number | undefined;
 
@@ -112,14 +116,16 @@ export class Exchange {
     this.#headers.push([name, value]);
   }
 
-  /** Answers with JSON; a string is taken as JSON that is already written. */
-  json(status: number, value: object | string, headers: readonly HeaderPair[] = []): void {
-    const body = typeof value === 'string' ? value : JSON.stringify(value);
-    this.#answer(status, [['Content-Type', 'application/json'], ...headers], body);
+  /** Answers with JSON; a string and bytes are taken as JSON that is already written. */
+  json(status: number, value: object | string | Uint8Array, headers: readonly HeaderPair[] = []): void {
+    const written = typeof value === 'string' || value instanceof Uint8Array;
+    this.#contentType = 'application/json';
+    this.#answer(status, headers, written ? value : JSON.stringify(value));
   }
 
   text(status: number, contentType: string, body: string): void {
-    this.#answer(status, [['Content-Type', contentType]], body);
+    this.#contentType = contentType;
+    this.#answer(status, [], body);
   }
 
   empty(status: number, headers: readonly HeaderPair[] = []): void {
@@ -161,7 +167,7 @@ export class Exchange {
     sendBytes(this.#response, source, totalBytes, (listener) => this.onGone(listener), done);
   }
 
-  #answer(status: number, headers: readonly HeaderPair[], body: string | null): void {
+  #answer(status: number, headers: readonly HeaderPair[], body: AnswerBody): void {
     if (this.#state !== 'open') return;
     this.#state = 'answering';
     // A short body usually comes in the same packet as its head: then the connection can stay open.
@@ -169,14 +175,14 @@ export class Exchange {
     else setImmediate(() => this.#write(status, headers, body));
   }
 
-  #write(status: number, headers: readonly HeaderPair[], body: string | null): void {
+  #write(status: number, headers: readonly HeaderPair[], body: AnswerBody): void {
     if (this.#gone) return;
     if (this.body !== null && !this.body.ended) this.#writeAndDrain(status, headers, body, this.body);
     else this.#writeWhole(status, headers, body);
     this.#finish(status, body?.length ?? 0);
   }
 
-  #writeWhole(status: number, headers: readonly HeaderPair[], body: string | null): void {
+  #writeWhole(status: number, headers: readonly HeaderPair[], body: AnswerBody): void {
     this.#response.cork(() => {
       this.#writeHead(status, headers);
       if (body === null) {
@@ -196,13 +202,14 @@ export class Exchange {
    * whole as the value of its last header: the response stays ours until the body has ended or its time is over. The
    * line end that follows a header is then the last of the content (white space to JSON).
    */
-  #writeAndDrain(status: number, headers: readonly HeaderPair[], body: string | null, rest: RequestBody): void {
+  #writeAndDrain(status: number, headers: readonly HeaderPair[], body: AnswerBody, rest: RequestBody): void {
     this.#response.cork(() => {
       this.#writeHead(status, headers);
       this.#writeHeader('Date', new Date().toUTCString());
       this.#writeHeader('Connection', 'close');
-      const length = body === null ? 0 : Buffer.byteLength(body) + 2;
-      this.#response.writeHeader('Content-Length', body === null ? '0\r\n' : `${length}\r\n\r\n${body}`);
+      const text = body === null || typeof body === 'string' ? body : Buffer.from(body).toString();
+      const length = text === null ? 0 : Buffer.byteLength(text) + 2;
+      this.#response.writeHeader('Content-Length', text === null ? '0\r\n' : `${length}\r\n\r\n${text}`);
     });
     const close = (): void => {
       // Not in the library's own callback, which still uses the response.
@@ -219,6 +226,7 @@ export class Exchange {
     this.#response.writeHeader('X-Request-Id', this.requestId);
     this.#response.writeHeader('Cache-Control', 'private, no-store');
     this.#response.writeHeader('X-Content-Type-Options', 'nosniff');
+    if (this.#contentType !== null) this.#writeHeader('Content-Type', this.#contentType);
     for (const [name, value] of this.#headers) this.#writeHeader(name, value);
     for (const [name, value] of headers) this.#writeHeader(name, value);
   }

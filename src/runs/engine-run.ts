@@ -7,7 +7,7 @@ import type { PooledRun, TaskEnd } from '../pool.ts';
 import type { NodeState } from './node-state.ts';
 import type { CheckedParameters } from './parameters.ts';
 import type { TaskFrame } from './task-frames.ts';
-import type { Upload } from './upload.ts';
+import type { Upload, UploadListener } from './upload.ts';
 
 export interface EngineEnd {
   readonly end: TaskEnd;
@@ -21,7 +21,7 @@ interface CurrentTask {
   end: EngineEnd | null;
 }
 
-export class EngineRun {
+export class EngineRun implements UploadListener {
   #node: NodeState;
   #upload: Upload;
   #frame: TaskFrame;
@@ -41,12 +41,9 @@ export class EngineRun {
     this.#node = node;
     this.#upload = upload;
     this.#frame = frame;
-    upload.listener = {
-      grown: (bytes) => this.#grown(bytes),
-      parametersChanged: () => this.#parametersChanged(),
-    };
+    upload.listener = this;
     const writtenBytes = upload.spool?.writtenBytes ?? 0;
-    if (writtenBytes > 0) this.#grown(writtenBytes);
+    if (writtenBytes > 0) this.grown(writtenBytes);
   }
 
   /** The upload is whole and its parameters are sound: what remains is the engine's. */
@@ -78,7 +75,8 @@ export class EngineRun {
     return new Promise((resolve) => this.#onClosed.push(resolve));
   }
 
-  #grown(bytes: number): void {
+  /** Of the upload, as `parametersChanged`. */
+  grown(bytes: number): void {
     this.#grownBytes = bytes;
     const parameters = this.#upload.parameters();
     if (this.#cancelled || parameters.problem !== null) return;
@@ -87,7 +85,7 @@ export class EngineRun {
   }
 
   /** What was found with the other parameters is void. */
-  #parametersChanged(): void {
+  parametersChanged(): void {
     const parameters = this.#upload.parameters();
     const current = this.#current;
     if (current === null || this.#cancelled) return;

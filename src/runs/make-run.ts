@@ -44,8 +44,7 @@ export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath:
     fingerprintOf: key === null ? null : template.id,
   });
   exchange.onGone(() => upload.gone());
-  const forget = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
-  void upload.finished.then(forget);
+  upload.onOver = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
   return upload;
 }
 
@@ -115,7 +114,7 @@ async function startRun(
     admission,
     ownership,
     fingerprint: end.fingerprint,
-    fileBytes: upload.fileBytes,
+    fileBytes: upload.sizeBytes,
     requestId: exchange.requestId,
     outputName: (ending) => node.outputNames.of(template, run.id, ending),
     onDeserted,

@@ -22,8 +22,12 @@ export interface CheckedParameters {
   readonly canonical: string;
 }
 
+/** What most requests send. */
+const NOTHING_SENT: CheckedParameters = { delimiter: null, headerRow: null, problem: null, canonical: '[0,-1]' };
+
 /** @param rowsMax the plan's row ceiling, null = none */
 export function checkParameters({ delimiter, header_row }: SentParameters, rowsMax: number | null): CheckedParameters {
+  if (delimiter === undefined && header_row === undefined) return NOTHING_SENT;
   const problem = delimiterProblem(delimiter) ?? headerRowProblem(header_row, rowsMax);
   const headerRow = typeof header_row === 'string' && HEADER_ROW.test(header_row) ? Number(header_row) : header_row;
   const canonical = JSON.stringify([delimiter === undefined ? 0 : delimiter, headerRow === undefined ? -1 : headerRow]);

@@ -2,10 +2,10 @@
 // It does not answer and does not start engines; whoever follows it is told through its listener.
 // States: arriving → whole, refused, gone (the client), or failed (our disk): told once by `end`.
 import { createHash } from 'node:crypto';
-import { FormReader, type FormSink } from '../http/multipart.ts';
+import { FormReader, type FormSink, type ParameterName } from '../http/multipart.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { BodySink, RequestBody } from '../http/request-body.ts';
-import { SpooledFile } from '../spool/spooled-file.ts';
+import { SpooledFile, type SpoolListener } from '../spool/spooled-file.ts';
 import type { WriteBlocks } from '../spool/write-blocks.ts';
 import { type CheckedParameters, checkParameters, type SentParameters } from './parameters.ts';
 
@@ -40,14 +40,16 @@ export interface UploadListener {
 
 const NO_LISTENER: UploadListener = { grown: () => {}, parametersChanged: () => {} };
 
-export class Upload implements BodySink {
+export class Upload implements BodySink, FormSink, SpoolListener {
   readonly finished: Promise<UploadEnd>;
   ending = '';
-  fileBytes = 0;
+  sizeBytes = 0;
   /** When the last byte of the body came, in milliseconds since 1970. */
   endedAt = 0;
   readonly spool: SpooledFile | null;
   listener: UploadListener = NO_LISTENER;
+  /** Called when it is over, before `finished` resolves. */
+  onOver: () => void = () => {};
   #settings: UploadSettings;
   #body: RequestBody;
   #form: FormReader;
@@ -61,13 +63,13 @@ export class Upload implements BodySink {
   constructor(body: RequestBody, settings: UploadSettings) {
     this.#body = body;
     this.#settings = settings;
-    this.#form = new FormReader(settings.boundary, this.#formSink());
+    this.#form = new FormReader(settings.boundary, this);
     this.#hash = settings.fingerprintOf === null ? null : createHash('sha256');
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve;
     });
     const { spoolPath, blocks } = settings;
-    this.spool = spoolPath === null ? null : new SpooledFile(spoolPath, blocks, this.#spoolListener());
+    this.spool = spoolPath === null ? null : new SpooledFile(spoolPath, blocks, this);
   }
 
   /** Begins to read. Apart from the constructor, so that the listener can be set before the first byte. */
@@ -106,51 +108,55 @@ export class Upload implements BodySink {
     this.#finish({ kind: 'refused', refusal: refusal('MALFORMED_FILE', message), cut: why });
   }
 
-  #formSink(): FormSink {
-    return {
-      fileStarted: (ending) => {
-        this.ending = ending;
-      },
-      fileBytes: (bytes) => this.#fileBytes(bytes),
-      otherBytes: (count) => this.#count(count),
-      parameter: (name, value) => {
-        this.#sent[name] = this.#sent[name] === undefined ? value : null;
-        this.listener.parametersChanged();
-      },
-      broken: (message) => this.#finish(refused(refusal('MALFORMED_FILE', message))),
-      whole: () => {
-        this.#formWhole = true;
-        if (this.fileBytes === 0) {
-          this.#finish(refused(refusal('MALFORMED_FILE', 'The file is empty.')));
-        } else if (this.spool === null) {
-          this.#finishWhole();
-        } else {
-          this.spool.end();
-        }
-      },
-    };
+  /** Of the form, as all down to `whole`. */
+  fileStarted(ending: string): void {
+    this.ending = ending;
   }
 
-  #spoolListener() {
-    return {
-      grown: (bytes: number): void => {
-        if (!this.#over) this.listener.grown(bytes);
-      },
-      room: (): void => this.#body.resume(),
-      complete: (): void => {
-        if (this.#formWhole) this.#finishWhole();
-      },
-      failed: (): void => this.#finish(refused(busy('The upload could not be stored: the disk refused it.'))),
-    };
-  }
-
-  #fileBytes(bytes: Buffer): void {
+  fileBytes(bytes: Buffer): void {
     if (this.#over) return;
-    this.fileBytes += bytes.length;
+    this.sizeBytes += bytes.length;
     this.#count(bytes.length);
     if (this.#over) return;
     this.#hash?.update(bytes);
     if (this.spool !== null && !this.spool.write(bytes)) this.#body.pause();
+  }
+
+  otherBytes(count: number): void {
+    this.#count(count);
+  }
+
+  parameter(name: ParameterName, value: string | null): void {
+    this.#sent[name] = this.#sent[name] === undefined ? value : null;
+    this.listener.parametersChanged();
+  }
+
+  broken(message: string): void {
+    this.#finish(refused(refusal('MALFORMED_FILE', message)));
+  }
+
+  whole(): void {
+    this.#formWhole = true;
+    if (this.sizeBytes === 0) this.#finish(refused(refusal('MALFORMED_FILE', 'The file is empty.')));
+    else if (this.spool === null) this.#finishWhole();
+    else this.spool.end();
+  }
+
+  /** Of the spool, as all down to `failed`. */
+  grown(bytes: number): void {
+    if (!this.#over) this.listener.grown(bytes);
+  }
+
+  room(): void {
+    this.#body.resume();
+  }
+
+  complete(): void {
+    if (this.#formWhole) this.#finishWhole();
+  }
+
+  failed(): void {
+    this.#finish(refused(busy('The upload could not be stored: the disk refused it.')));
   }
 
   /** Parts that nobody reads count as the file does. */
@@ -181,6 +187,7 @@ export class Upload implements BodySink {
     this.#over = true;
     this.listener = NO_LISTENER;
     if (end.kind !== 'whole') this.#form.abandon();
+    this.onOver();
     this.#resolve(end);
   }
 }
