@@ -1,0 +1,37 @@
+// Which cells of a file are headers that the Template looks for: the quick answers are those of the keys.
+import fc from 'fast-check';
+import { test } from 'tap';
+import { expectedHeaders, headerKey } from '../../../workers/input/headers.ts';
+import { sound } from '../check-problems.ts';
+
+test('a cell is told from the names at a glance as it is with its key', async (t) => {
+  const names = ['file', 'Maße', 'is i', 'ŋame', 'ÿ'];
+  const pieces = [
+    ...names,
+    'ﬁ',
+    'le',
+    'ĳ',
+    'ſ',
+    'ß',
+    'ss',
+    'MA',
+    'E',
+    'é',
+    'Ü',
+    '\u0304',
+    '\u00A0',
+    ' ',
+    'İ',
+    'ı',
+    'Ŋ',
+    'ame',
+  ];
+  const texts = fc.string({ unit: fc.constantFrom(...pieces), maxLength: 4 });
+  for (const some of [names.slice(0, 3), names]) {
+    const columns = some.map((name) => `{name: "${name}"}`).join(', ');
+    const expected = expectedHeaders(sound(`input: {columns: [${columns}]}`))!;
+    const keys = new Set(some.map((name) => headerKey(name, 'normal')));
+    fc.assert(fc.property(texts, (text) => expected(text) === keys.has(headerKey(text, 'normal'))));
+  }
+  t.pass();
+});
