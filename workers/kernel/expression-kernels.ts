@@ -1,5 +1,5 @@
 // Signatures of the kernels of expressions; what they do is told where they are written (assembly/states.ts, match-text.ts,
-// vector.ts, calculate.ts). All values are addresses, counts or the numbers named here.
+// choose.ts, marks.ts, vector.ts, calculate.ts). All values are addresses, counts or the numbers named here.
 
 /** How states are put to those that are there. */
 export const STATES = { set: 0, and: 1, or: 2 } as const;
@@ -27,6 +27,14 @@ export interface ExpressionKernels {
   findUnknown(states: number, from: number, count: number): number;
   keepTrue(states: number, rows: number, count: number): number;
   matchText: MatchText;
+  matchLength: MatchLength;
+  chooseTexts(states: number, rows: number, count: number, texts: number, views: number, todo: number): void;
+  markTrue(states: number, rows: number, count: number, marks: number): void;
+  markFound(views: number, rows: number, count: number, marks: number): void;
+  markEmpty(views: number, rows: number, count: number, marks: number): void;
+  markMeta(meta: number, rows: number, count: number, value: number, marks: number): void;
+  markOthers(marks: number, rows: number, count: number, others: number): void;
+  keepMarked(marks: number, rows: number, count: number): number;
   parseNumbers: ParseNumbers;
   loadNumbers(at: number, meta: number, rows: number, count: number, form: number, vector: number): void;
   storeNumbers: StoreNumbers;
@@ -42,6 +50,16 @@ type MatchText = (
   texts: number,
   textCount: number,
   negate: number,
+  states: number,
+  mode: number,
+) => void;
+
+type MatchLength = (
+  views: number,
+  rows: number,
+  count: number,
+  least: number,
+  most: number,
   states: number,
   mode: number,
 ) => void;

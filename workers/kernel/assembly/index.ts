@@ -7,6 +7,7 @@ export function heapStart(): usize {
 export { calculate, compareNumbers } from './calculate';
 export { capitalise, changeCase } from './case';
 export { handBack, keepBytes, padCells, putAround, truncateCells } from './characters';
+export { chooseTexts, matchLength } from './choose';
 export { settleViews } from './compare';
 export { readDates, writeDates } from './dates';
 export { roundDecimals, writeNumbers } from './decimals';
@@ -17,6 +18,7 @@ export { foldCount, foldDoubles, foldEnd, foldExtreme, foldSum, foldValues, unpa
 export { composeKeys, hashViews } from './hash';
 export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';
 export { addPrints, findPrints, movePrints, touchPrints } from './key-set';
+export { keepMarked, markEmpty, markFound, markMeta, markOthers, markTrue } from './marks';
 export { matchText } from './match-text';
 export { readNumbers } from './read-numbers';
 export { findPattern, replacePattern } from './replace-pattern';

@@ -92,10 +92,15 @@ function choiceEdit(
   const [yes, no] = [literalText(then), literalText(otherwise)];
   const plan = planStates(checked, condition);
   if (yes === null || no === null || plan === null) return null;
-  const { arena } = context;
+  const { arena, kernel } = context;
   const lane = new VectorLane(context.input, context);
   lane.prepare(plan);
-  const texts = [placeText(arena.heap, no), placeText(arena.heap, yes)] as const;
+  const placed = [placeText(arena.heap, no), placeText(arena.heap, yes)];
+  const texts = arena.heap.allocate(2 * VIEW_BYTES);
+  arena.heap.u32.set(
+    placed.flatMap(({ at, bytes }) => [at, bytes]),
+    texts >>> 2,
+  );
   const builder = new ColumnBuilder(arena, 'text');
   return (work) => {
     const { batch, rows, count, inPlace, column } = work;
@@ -103,23 +108,15 @@ function choiceEdit(
     if (before?.kind === 'typed' || count < batch.live) return 'not_here';
     const states = lane.states(plan, { batch, rows, count });
     if (states < 0) return 'not_here';
-    if (!builder.begin(batch.rows)) return null;
+    const todo = arena.tryTake((count + 1) * 4);
+    if (todo === 0 || !builder.begin(batch.rows)) return null;
     const made = builder.column;
     if (made.kind !== 'views') throw new Error('a column of texts has views');
-    const { u8, u32 } = arena.heap;
-    const unknown: number[] = [];
-    for (let i = 0; i < count; i++) {
-      const row = u32[(rows >>> 2) + i]!;
-      const text = texts[u8[states + i]!];
-      if (text === undefined) unknown.push(row);
-      else {
-        const view = (made.at + row * VIEW_BYTES) >>> 2;
-        u32[view] = text.at;
-        u32[view + 1] = text.bytes;
-      }
-    }
-    if (unknown.length > 0) expression.bind(batch);
-    for (const row of unknown) {
+    kernel.exports.chooseTexts(states, rows, count, texts, made.at, todo);
+    const left = arena.heap.u32[todo >>> 2]!;
+    if (left > 0) expression.bind(batch);
+    for (let i = 1; i <= left; i++) {
+      const row = arena.heap.u32[(todo >>> 2) + i]!;
       const outcome = setText(builder, row, expression.cell(row));
       if (outcome !== 'done') return outcome === 'full' ? null : 'not_here';
     }

@@ -72,6 +72,13 @@ export class VectorLane {
         });
       case 'text':
         return this.#text(plan, at, target);
+      case 'length': {
+        const views = this.#views(plan.column, at.batch);
+        if (views === 0) return false;
+        const { states, mode } = target;
+        this.#kernel.matchLength(views, at.rows, at.count, plan.least, plan.most, states, mode);
+        return true;
+      }
       case 'boolean': {
         const column = at.batch.columns[this.#index(plan.column)]!;
         if (column.kind !== 'typed') return false;

@@ -32,6 +32,7 @@ export type StatePlan =
       readonly texts: readonly string[];
       readonly negate: boolean;
     }
+  | { readonly kind: 'length'; readonly column: string; readonly least: number; readonly most: number }
   | { readonly kind: 'boolean'; readonly column: string }
   | {
       readonly kind: 'compared';
@@ -42,7 +43,7 @@ export type StatePlan =
     };
 
 /** More texts than this are looked up faster in the closures' set. */
-const TEXTS_MAX = 16;
+export const TEXTS_MAX = 16;
 
 /** The plan of a condition, or null. */
 export function planStates(expression: CheckedExpression, node: ExpressionNode = expression.root): StatePlan | null {
@@ -90,7 +91,8 @@ export function planNumbers(expression: CheckedExpression, node: ExpressionNode 
   return column === null ? null : { kind: 'column', form, column };
 }
 
-function planConstant(value: unknown, text: string, form: NumberForm): NumberPlan | null {
+/** A number as written, where the form holds it exactly. */
+export function planConstant(value: unknown, text: string, form: NumberForm): NumberPlan | null {
   if (form === 'decimal') {
     const decimal = value instanceof Decimal ? value : parseDecimal(text, true);
     const fits = decimal !== null && typeof decimal.digits === 'number' && decimal.scale <= 100;

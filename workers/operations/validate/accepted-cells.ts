@@ -1,48 +1,92 @@
-// Knows by a kernel which cells of a batch a pattern is found in. Where it is not found, or no kernel can tell, the pattern's
-// own engine has the last word.
-import { type Batch, VIEW_BYTES } from '../../batch.ts';
+// Knows by kernels which cells of a batch a check passes: those in which its pattern is found, or for which its condition is
+// true, and empty ones. Of the others the check itself has the last word.
+import { type Batch, META_NULL, VIEW_BYTES } from '../../batch.ts';
 import type { GreedyPattern } from '../../expression/greedy-pattern.ts';
 import { placePattern } from '../cells/pattern-program.ts';
+import { VectorLane } from '../expressions/vector-lane.ts';
+import type { StatePlan } from '../expressions/vector-plan.ts';
 import type { OperatorContext } from '../operation.ts';
+import type { PlannedCheck } from './rule.ts';
+
+/** Marks, by physical row, the live rows of a batch whose cell is accepted; false when this batch is not for the kernel. */
+type Accept = (batch: Batch, marks: number) => boolean;
 
 export class AcceptedCells {
   readonly #context: OperatorContext;
   readonly #column: number;
-  readonly #items: number;
-  readonly #program: number;
-  /** Views of what was found, by physical row; 0 while nothing is known. */
-  #found = 0;
+  readonly #accept: Accept;
+  /** A byte for each physical row; 0 while nothing is known. */
+  #marks = 0;
 
-  /** @param column index in the batches of a column of text */
-  constructor(context: OperatorContext, column: number, pattern: GreedyPattern) {
+  /** Null when no kernel knows the check. `column`: index in the batches. */
+  static of(context: OperatorContext, column: number, { passes, condition }: PlannedCheck): AcceptedCells | null {
+    const accept = passes ? byPattern(context, column, passes) : condition ? byCondition(context, condition) : null;
+    return accept === null ? null : new AcceptedCells(context, column, accept);
+  }
+
+  private constructor(context: OperatorContext, column: number, accept: Accept) {
     this.#context = context;
     this.#column = column;
-    this.#items = pattern.items.length;
-    this.#program = placePattern(context.arena.heap, pattern, [], 1);
+    this.#accept = accept;
   }
 
-  /** Looks at the live rows of a batch; what it finds lies in the arena. */
+  /** Looks at the live rows of a batch; what it knows lies in the arena. */
   bind(batch: Batch): void {
     const { arena, kernel } = this.#context;
-    this.#found = 0;
-    if (this.#program === 0 || batch.columns[this.#column]!.kind === 'typed') return;
-    const views = batch.views(this.#column);
-    const found = arena.take(batch.rows * VIEW_BYTES);
-    const todo = arena.take((batch.live + 1) * 4);
-    const { selection, live } = batch;
-    kernel.exports.findPattern(views, selection, live, this.#program, 0, this.#items, 0, found, todo);
-    this.#found = found;
-  }
-
-  /**
-   * Keeps those of `count` rows (u32, compacted in place) whose cell is null or may not hold the pattern; gives how many, -1
-   * when nothing is known.
-   */
-  keepDoubtful(rows: number, count: number): number {
-    return this.#found === 0 ? -1 : this.#context.kernel.exports.keepEmpty(this.#found, rows, count);
+    const marks = arena.take(batch.rows);
+    this.#marks = this.#accept(batch, marks) ? marks : 0;
+    if (this.#marks !== 0) markEmptyCells(kernel.exports, batch, this.#column, marks);
   }
 
   has(row: number): boolean {
-    return this.#found !== 0 && this.#context.arena.heap.u32[(this.#found >>> 2) + row * 2] !== 0;
+    return this.#marks !== 0 && this.#context.arena.heap.u8[this.#marks + row] === 1;
   }
+
+  /** Marks in `open` too the live rows whose cell is not known to be accepted; false when nothing is known. */
+  markOthers({ selection, live }: Batch, open: number): boolean {
+    if (this.#marks === 0) return false;
+    this.#context.kernel.exports.markOthers(this.#marks, selection, live, open);
+    return true;
+  }
+}
+
+/** Marks too the live rows whose cell is null or an empty text. */
+export function markEmptyCells(
+  kernel: OperatorContext['kernel']['exports'],
+  batch: Batch,
+  index: number,
+  marks: number,
+): void {
+  const { selection, live } = batch;
+  const column = batch.columns[index]!;
+  if (column.kind === 'typed') kernel.markMeta(column.meta, selection, live, META_NULL, marks);
+  else kernel.markEmpty(batch.views(index), selection, live, marks);
+}
+
+function byPattern({ arena, kernel }: OperatorContext, column: number, pattern: GreedyPattern): Accept | null {
+  const program = placePattern(arena.heap, pattern, [], 1);
+  if (program === 0) return null;
+  const items = pattern.items.length;
+  return (batch, marks) => {
+    if (batch.columns[column]!.kind === 'typed') return false;
+    const views = batch.views(column);
+    const found = arena.take(batch.rows * VIEW_BYTES);
+    const todo = arena.take((batch.live + 1) * 4);
+    const { selection, live } = batch;
+    kernel.exports.findPattern(views, selection, live, program, 0, items, 0, found, todo);
+    kernel.exports.markFound(found, selection, live, marks);
+    return true;
+  };
+}
+
+function byCondition(context: OperatorContext, condition: StatePlan): Accept {
+  const lane = new VectorLane(context.input, context);
+  lane.prepare(condition);
+  return (batch, marks) => {
+    const { selection, live } = batch;
+    const states = lane.states(condition, { batch, rows: selection, count: live });
+    if (states < 0) return false;
+    context.kernel.exports.markTrue(states, selection, live, marks);
+    return true;
+  };
 }

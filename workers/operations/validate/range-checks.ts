@@ -1,9 +1,12 @@
 // Checks of values against bounds: numbers, dates, lengths, and the row before.
+import { greedyPattern } from '../../expression/greedy-pattern.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Column, ColumnType } from '../../schema.ts';
+import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
 import type { Constant } from '../cells/constant-value.ts';
 import { characterCount } from '../cells/text-edits.ts';
 import { bound, compare, dayOf, instantOf, isFault, type Reading, readDates, readNumbers } from './bounds.ts';
+import { planBounds } from './plan-bounds.ts';
 import type { Check, Judge, PlannedCheck, Rule, RuleParameter, RuleScope } from './rule.ts';
 
 const ORDERED: readonly ColumnType[] = ['text', 'integer', 'decimal', 'number', 'date', 'datetime'];
@@ -15,21 +18,21 @@ export const rangeChecks: Readonly<Record<string, Check>> = {
     takes: ['value', 'min'],
     needs: [['value'], ['min']],
     types: ORDERED,
-    plan: (rule, column, around) => within(rule.min ?? rule.value, undefined, numbersOrDates(column), around),
+    plan: (rule, column, around) => within(rule.min ?? rule.value, undefined, column, numbersOrDates(column), around),
   },
   max: {
     summary: '`value` or less: OUT_OF_RANGE; texts must be plain numbers: NOT_A_NUMBER',
     takes: ['value', 'max'],
     needs: [['value'], ['max']],
     types: ORDERED,
-    plan: (rule, column, around) => within(undefined, rule.max ?? rule.value, numbersOrDates(column), around),
+    plan: (rule, column, around) => within(undefined, rule.max ?? rule.value, column, numbersOrDates(column), around),
   },
   between: {
     summary: 'from `min` to `max`, both allowed: OUT_OF_RANGE; texts must be plain numbers: NOT_A_NUMBER',
     takes: ['min', 'max'],
     needs: [['min', 'max']],
     types: ORDERED,
-    plan: (rule, column, around) => within(rule.min, rule.max, numbersOrDates(column), around),
+    plan: (rule, column, around) => within(rule.min, rule.max, column, numbersOrDates(column), around),
   },
   date_between: {
     summary:
@@ -37,7 +40,7 @@ export const rangeChecks: Readonly<Record<string, Check>> = {
     takes: ['min', 'max'],
     needs: [['min'], ['max']],
     types: DATED,
-    plan: (rule, column, around) => within(rule.min, rule.max, readDates(column.type), around),
+    plan: (rule, column, around) => within(rule.min, rule.max, column, readDates(column.type), around),
   },
   not_future: {
     summary:
@@ -52,7 +55,10 @@ export const rangeChecks: Readonly<Record<string, Check>> = {
     takes: ['value', 'min', 'max'],
     needs: [['value'], ['min'], ['max']],
     types: ['text'],
-    plan: (rule, _column, around) => counted(rule, around, characterCount),
+    plan: (rule, { name }, around) =>
+      counted(rule, around, characterCount, (least, most) => ({
+        condition: { kind: 'length', column: name, least: capped(least), most: capped(most) },
+      })),
   },
   digits: {
     summary:
@@ -60,7 +66,8 @@ export const rangeChecks: Readonly<Record<string, Check>> = {
     takes: ['value', 'min', 'max'],
     needs: [],
     types: ['text'],
-    plan: (rule, _column, around) => counted(rule, around, (text) => (/^[0-9]+$/.test(text) ? text.length : null)),
+    plan: (rule, _column, around) =>
+      counted(rule, around, (text) => (/^[0-9]+$/.test(text) ? text.length : null), digitsPattern),
   },
   increasing: {
     summary:
@@ -79,6 +86,7 @@ function numbersOrDates({ type }: Column): Reading | null {
 function within(
   min: Constant | undefined,
   max: Constant | undefined,
+  column: Column,
   reading: Reading | null,
   around: RuleScope,
 ): PlannedCheck | null {
@@ -96,7 +104,7 @@ function within(
     if (low !== null && !(compare(read, low.value) >= 0)) return 'OUT_OF_RANGE';
     return high !== null && !(compare(read, high.value) <= 0) ? 'OUT_OF_RANGE' : null;
   };
-  return { judge: () => judge };
+  return { judge: () => judge, condition: planBounds(column, reading, low?.value, high?.value) };
 }
 
 function notFuture(reading: Reading): PlannedCheck {
@@ -113,7 +121,12 @@ function notFuture(reading: Reading): PlannedCheck {
 }
 
 /** `count` gives null for texts that are not of the kind. */
-function counted(rule: Rule, around: RuleScope, count: (text: string) => number | null): PlannedCheck | null {
+function counted(
+  rule: Rule,
+  around: RuleScope,
+  count: (text: string) => number | null,
+  known: (least: number, most: number) => Partial<PlannedCheck>,
+): PlannedCheck | null {
   const parameters: readonly RuleParameter[] = ['value', 'min', 'max'];
   for (const parameter of parameters) {
     const given = rule[parameter];
@@ -129,7 +142,21 @@ function counted(rule: Rule, around: RuleScope, count: (text: string) => number 
     if (length === null) return 'PATTERN_MISMATCH';
     return length > most ? 'TOO_LONG' : length < least ? 'OUT_OF_RANGE' : null;
   };
-  return { judge: () => judge };
+  return { judge: () => judge, ...known(least, most) };
+}
+
+/** Kernels count in u32: no cell has so many characters. */
+function capped(count: number): number {
+  return Math.min(count, CELL_BYTES_MAX + 1);
+}
+
+/** Longer runs of digits are counted by the check alone. */
+const DIGITS_KNOWN_MAX = 1000;
+
+function digitsPattern(least: number, most: number): Partial<PlannedCheck> {
+  const top = Number.isFinite(most) ? most : DIGITS_KNOWN_MAX;
+  if (top < 1 || top > DIGITS_KNOWN_MAX || least > top) return {};
+  return { passes: greedyPattern(`^[0-9]{${Math.max(1, least)},${top}}$`) };
 }
 
 function increasing(allowEqual: boolean): Judge {

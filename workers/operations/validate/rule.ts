@@ -6,6 +6,7 @@ import type { GreedyPattern } from '../../expression/greedy-pattern.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Column } from '../../schema.ts';
 import { columnName, columnType } from '../column-set.ts';
+import type { StatePlan } from '../expressions/vector-plan.ts';
 import type { OperatorContext } from '../operation.ts';
 
 /** Texts of `in` and the like: longer lists belong into a reference table. */
@@ -55,6 +56,8 @@ export interface PlannedCheck {
   readonly judge: (context: OperatorContext) => Judge;
   /** A pattern that a kernel can look for: texts in which it is found pass. */
   readonly passes?: GreedyPattern | null;
+  /** A condition that kernels can compute: values for which it is true pass. */
+  readonly condition?: StatePlan | null;
 }
 
 /** What a check has around it while a Template is checked. `problem` names a parameter of the rule. */

@@ -1,11 +1,12 @@
 // Checks of values against lists, types, patterns and conditions.
 import { compileRegularExpression, mayTest } from '../../expression/regular-expression.ts';
 import type { RowErrorCode } from '../../report.ts';
-import type { ColumnType } from '../../schema.ts';
+import type { Column, ColumnType } from '../../schema.ts';
 import { parseDateText } from '../../values/calendar.ts';
 import { Decimal, parseDecimal, roundDecimal } from '../../values/decimal.ts';
 import { parseTimestamp } from '../../values/timestamp.ts';
 import { constantValue } from '../cells/constant-value.ts';
+import { type StatePlan, TEXTS_MAX } from '../expressions/vector-plan.ts';
 import { matchSteps, matchText } from '../keys/match-level.ts';
 import type { Check, Judge, PlannedCheck, Rule, RuleScope } from './rule.ts';
 
@@ -15,14 +16,14 @@ export const setChecks: Readonly<Record<string, Check>> = {
     takes: ['values', 'match'],
     needs: [['values']],
     types: null,
-    plan: (rule, { type }, around) => listed(rule, type, around, true),
+    plan: (rule, column, around) => listed(rule, column, around, true),
   },
   not_in: {
     summary: 'none of `values`, texts compared by `match`: NOT_IN_SET',
     takes: ['values', 'match'],
     needs: [['values']],
     types: null,
-    plan: (rule, { type }, around) => listed(rule, type, around, false),
+    plan: (rule, column, around) => listed(rule, column, around, false),
   },
   type: {
     summary:
@@ -44,16 +45,16 @@ export const setChecks: Readonly<Record<string, Check>> = {
     takes: ['value', 'values'],
     needs: [['value'], ['values']],
     types: ['text'],
-    plan: ({ value, values }) => {
+    plan: ({ value, values }, { name }) => {
       const starts = (values ?? [value]).map(String);
       const judge: Judge = (text) =>
         starts.some((start) => (text as string).startsWith(start)) ? null : 'PATTERN_MISMATCH';
-      return { judge: () => judge };
+      return { judge: () => judge, condition: startsWithOne(name, starts) };
     },
   },
 };
 
-function listed(rule: Rule, type: ColumnType, around: RuleScope, wanted: boolean): PlannedCheck | null {
+function listed(rule: Rule, { name, type }: Column, around: RuleScope, wanted: boolean): PlannedCheck | null {
   const { match = 'exact' } = rule;
   if (match !== 'exact' && type !== 'text')
     return around.problem('match', `"match" is for texts; this column is ${type}.`);
@@ -70,7 +71,21 @@ function listed(rule: Rule, type: ColumnType, around: RuleScope, wanted: boolean
       const keys = new Set(values.map(key));
       return (value) => (keys.has(key(value)) === wanted ? null : 'NOT_IN_SET');
     },
+    condition: type === 'text' && match === 'exact' ? isOneOf(name, values as string[], !wanted) : null,
   };
+}
+
+/** Null for lists that are faster looked up one by one. */
+function isOneOf(column: string, texts: readonly string[], negate: boolean): StatePlan | null {
+  return texts.length > TEXTS_MAX ? null : { kind: 'text', column, test: 'isAny', texts, negate };
+}
+
+function startsWithOne(column: string, starts: readonly string[]): StatePlan | null {
+  if (starts.length > TEXTS_MAX) return null;
+  const [first, ...others] = starts.map(
+    (start): StatePlan => ({ kind: 'text', column, test: 'startsWith', texts: [start], negate: false }),
+  );
+  return others.reduce((left, right): StatePlan => ({ kind: 'logical', and: false, left, right }), first!);
 }
 
 /** The same text for equal values: 1.0 and 1.00, 0 and -0. */

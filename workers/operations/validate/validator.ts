@@ -10,7 +10,7 @@ import { RowExpression } from '../expressions/row-expression.ts';
 import { MARK_AGAIN } from '../keys/marked-rows.ts';
 import type { Operator, OperatorContext } from '../operation.ts';
 import { MISSING } from '../tables/table-probe.ts';
-import { AcceptedCells } from './accepted-cells.ts';
+import { AcceptedCells, markEmptyCells } from './accepted-cells.ts';
 import { isStaged, type PlannedRule } from './plan-rules.ts';
 
 /** One rule at work. */
@@ -21,8 +21,8 @@ interface RunningRule {
   bind(batch: Batch): void;
   judge(row: number): RowErrorCode | null;
   readonly where: RowExpression | null;
-  /** Keeps the rows of a list (u32, compacted in place) that a kernel does not clear; gives how many, -1 when it cannot tell. */
-  readonly keepDoubtful: ((rows: number, count: number) => number) | null;
+  /** Marks the live rows that the rule may not hold for (bytes by physical row); false when no kernel can tell. */
+  markDoubtful(batch: Batch, marks: number): boolean;
 }
 
 /** What became of the rows of a batch. */
@@ -60,25 +60,13 @@ export class Validator implements Operator {
 
   /** The rows that not all rules are known to hold for. */
   #doubtful(batch: Batch): Batch {
-    const kernels = this.#rules.flatMap(({ keepDoubtful }) => keepDoubtful ?? []);
-    if (kernels.length < this.#rules.length) return batch;
-    const { arena } = this.#context;
-    const list = arena.take(batch.live * 4);
+    const { arena, kernel } = this.#context;
     const marks = arena.take(batch.rows);
-    const { u8, u32 } = arena.heap;
-    u8.fill(0, marks, marks + batch.rows);
-    for (const keepDoubtful of kernels) {
-      u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
-      const count = keepDoubtful(list, batch.live);
-      if (count < 0) return batch;
-      for (let i = 0; i < count; i++) u8[marks + u32[(list >>> 2) + i]!] = 1;
-    }
-    let live = 0;
-    for (let position = 0; position < batch.live; position++) {
-      const row = u32[(batch.selection >>> 2) + position]!;
-      if (u8[marks + row] === 1) u32[(list >>> 2) + live++] = row;
-    }
-    return batch.withSelection(list, live);
+    arena.heap.u8.fill(0, marks, marks + batch.rows);
+    if (!this.#rules.every((rule) => rule.markDoubtful(batch, marks))) return batch;
+    const list = arena.take(batch.live * 4);
+    arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
+    return batch.withSelection(list, kernel.exports.keepMarked(marks, list, batch.live));
   }
 
   #judge(batch: Batch, row: number, { dropped, blanks }: Outcome): void {
@@ -116,7 +104,7 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
   const index = column === null ? -1 : columnIndex(context.input, column);
   const reader = column === null ? null : new CellReader(column.type, index);
   const where = planned.where === null ? null : new RowExpression(planned.where, context.input, context);
-  const { bind, judge, keepDoubtful } = judgeOf(test, { reader, index }, context, mark);
+  const { bind, judge, markDoubtful } = judgeOf(test, { reader, index }, context, mark);
   return {
     planned,
     column: index,
@@ -127,11 +115,12 @@ function runningRule(planned: PlannedRule, context: OperatorContext, mark: numbe
       bind(batch);
     },
     judge,
-    keepDoubtful: keepDoubtful ?? null,
+    // A condition that cannot be computed is told of rows too that the check passes.
+    markDoubtful: where === null ? markDoubtful : () => false,
   };
 }
 
-type Judging = Pick<RunningRule, 'bind' | 'judge'> & Partial<Pick<RunningRule, 'keepDoubtful'>>;
+type Judging = Pick<RunningRule, 'bind' | 'judge' | 'markDoubtful'>;
 
 function judgeOf(
   test: PlannedRule['test'],
@@ -142,19 +131,25 @@ function judgeOf(
   const bind = (): void => undefined;
   switch (test.kind) {
     case 'required':
-      return { bind, judge: (row) => (isEmpty(reader!.read(row)) ? 'REQUIRED_EMPTY' : null) };
+      return {
+        bind,
+        judge: (row) => (isEmpty(reader!.read(row)) ? 'REQUIRED_EMPTY' : null),
+        markDoubtful(batch, marks) {
+          markEmptyCells(context.kernel.exports, batch, index, marks);
+          return true;
+        },
+      };
     case 'value': {
       const judge = test.check.judge(context);
-      const { passes } = test.check;
-      const accepted = passes ? new AcceptedCells(context, index, passes) : null;
+      const accepted = AcceptedCells.of(context, index, test.check);
       return {
         bind: (batch) => accepted?.bind(batch),
-        keepDoubtful: accepted === null ? null : (rows, count) => accepted.keepDoubtful(rows, count),
         judge(row) {
           if (accepted?.has(row)) return null;
           const value = reader!.read(row);
           return isEmpty(value) ? null : judge(value);
         },
+        markDoubtful: (batch, marks) => accepted?.markOthers(batch, marks) ?? false,
       };
     }
     case 'expression': {
@@ -166,22 +161,24 @@ function judgeOf(
           const holds = expression.holds(row);
           return holds instanceof CellFault ? holds.code : holds === false ? 'OUT_OF_RANGE' : null;
         },
+        markDoubtful: () => false,
       };
     }
     case 'unique':
-      return judgeOfMarks(mark, MARK_AGAIN, 'NOT_UNIQUE', null);
+      return judgeOfMarks(context, mark, MARK_AGAIN, 'NOT_UNIQUE', null);
     case 'exists':
-      return judgeOfMarks(mark, MISSING, 'LOOKUP_MISS', reader);
+      return judgeOfMarks(context, mark, MISSING, 'LOOKUP_MISS', reader);
   }
 }
 
 /** @param reader null: the mark is enough; else it only counts where the cell is not empty */
 function judgeOfMarks(
+  { kernel }: OperatorContext,
   index: number,
   found: number,
   code: RowErrorCode,
   reader: CellReader | null,
-): Pick<RunningRule, 'bind' | 'judge'> {
+): Judging {
   let heap: Heap;
   let meta = 0;
   return {
@@ -194,6 +191,10 @@ function judgeOfMarks(
     judge(row) {
       if (heap.u8[meta + row] !== found) return null;
       return reader !== null && isEmpty(reader.read(row)) ? null : code;
+    },
+    markDoubtful({ selection, live }, marks) {
+      kernel.exports.markMeta(meta, selection, live, found, marks);
+      return true;
     },
   };
 }

@@ -1,0 +1,54 @@
+// Marks of rows: a byte for each physical row of a batch, 1 where something is known of it. Plain twin: plain/marks.ts.
+import { viewOf } from './cell';
+import { TRUE } from './states';
+
+/** 1 for rows whose state is true, 0 for the others of the list. */
+export function markTrue(states: usize, rows: usize, count: u32, marks: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    store<u8>(marks + <usize>load<u32>(rows + (i << 2)), <u8>(<u32>load<u8>(states + i) == TRUE));
+  }
+}
+
+/** 1 for rows whose view is not null, 0 for the others of the list. */
+export function markFound(views: usize, rows: usize, count: u32, marks: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    store<u8>(marks + row, <u8>(load<u32>(views + (row << 3)) != 0));
+  }
+}
+
+/** 1 too for rows whose text is null or empty. */
+export function markEmpty(views: usize, rows: usize, count: u32, marks: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i), mark = marks + ((view - views) >> 3);
+    const isEmpty = <u8>(load<u32>(view) == 0) | <u8>(load<u32>(view, 4) == 0);
+    store<u8>(mark, load<u8>(mark) | isEmpty);
+  }
+}
+
+/** 1 too for rows whose meta byte is `value`. */
+export function markMeta(meta: usize, rows: usize, count: u32, value: u32, marks: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    store<u8>(marks + row, load<u8>(marks + row) | <u8>(<u32>load<u8>(meta + row) == value));
+  }
+}
+
+/** 1 in `others` too for rows without a mark. */
+export function markOthers(marks: usize, rows: usize, count: u32, others: usize): void {
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = <usize>load<u32>(rows + (i << 2));
+    store<u8>(others + row, load<u8>(others + row) | (load<u8>(marks + row) ^ 1));
+  }
+}
+
+/** Keeps the rows of the list that have a mark, in place; gives how many. */
+export function keepMarked(marks: usize, rows: usize, count: u32): u32 {
+  let kept = rows;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = load<u32>(rows + (i << 2));
+    store<u32>(kept, row);
+    kept += (<usize>load<u8>(marks + <usize>row)) << 2;
+  }
+  return <u32>((kept - rows) >> 2);
+}
