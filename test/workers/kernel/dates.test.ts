@@ -108,3 +108,25 @@ test('format_date writes as its twin does', (t) => {
   t.pass();
   t.end();
 });
+
+test('the ends of all years and of every February are written and read back', (t) => {
+  const rows: [string][] = [];
+  for (let year = 1; year <= 9999; year++) {
+    const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+    for (const end of ['01-01', isLeap ? '02-29' : '02-28', '03-01', '12-31'])
+      rows.push([`${String(year).padStart(4, '0')}-${end}`]);
+  }
+  for (let from = 0; from < rows.length; from += 4000) {
+    const dates = rows.slice(from, from + 4000);
+    const format = { op: 'format_date', columns: 'a', format: 'dd.MM.yyyy' };
+    const written = runOperation(formatDate, format, { columns: ['a'], types: ['date'], rows: dates });
+    const expected = dates.map(([date]) => [date.replace(/^(.*)-(.*)-(.*)$/, '$3.$2.$1')]);
+    t.equal(JSON.stringify(written.rows), JSON.stringify(expected));
+    const parse = { op: 'parse_date', columns: 'a', formats: ['dd.MM.yyyy'] };
+    t.equal(
+      JSON.stringify(runOperation(parseDate, parse, { columns: ['a'], rows: expected }).rows),
+      JSON.stringify(dates),
+    );
+  }
+  t.end();
+});

@@ -89,17 +89,32 @@ export let civilYear: i32 = 0;
 export let civilMonth: u32 = 0;
 export let civilDay: u32 = 0;
 
-/** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days. */
+/**
+ * The civil date of a day. Short ones as Neri and Schneider have it (Euclidean affine functions and their application to
+ * calendar algorithms, 2023, figure 12): the months of a year that begins with March are nearly a straight line.
+ */
 export function setCivil(days: i64): void {
   const shifted = days + EPOCH_SHIFT;
-  let era: i32, dayOfEra: u32;
-  if (<u64>shifted <= SHORT_DAYS_MAX) {
-    era = <i32>(<u32>shifted / 146_097);
-    dayOfEra = <u32>shifted - <u32>era * 146_097;
-  } else {
-    era = <i32>((shifted >= 0 ? shifted : shifted - 146_096) / 146_097);
-    dayOfEra = <u32>(shifted - <i64>era * 146_097);
+  if (<u64>shifted > SHORT_DAYS_MAX) {
+    setFarCivil(shifted);
+    return;
   }
+  const quarters = 4 * <u32>shifted + 3;
+  const century = quarters / 146_097;
+  const ofCentury = (quarters - century * 146_097) | 3;
+  const product = 2_939_745 * <u64>ofCentury;
+  const dayOfYear = <u32>product / 2_939_745 / 4;
+  const line = 2141 * dayOfYear + 197_913;
+  const isNextYear = <u32>(dayOfYear >= 306);
+  civilDay = (line & 0xffff) / 2141 + 1;
+  civilMonth = (line >> 16) - 12 * isNextYear;
+  civilYear = <i32>(100 * century + <u32>(product >> 32) + isNextYear);
+}
+
+/** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days. */
+function setFarCivil(shifted: i64): void {
+  const era = <i32>((shifted >= 0 ? shifted : shifted - 146_096) / 146_097);
+  const dayOfEra = <u32>(shifted - <i64>era * 146_097);
   const yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365;
   const dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
   const shiftedMonth = (5 * dayOfYear + 2) / 153;
