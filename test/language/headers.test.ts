@@ -1,4 +1,6 @@
 // How columns are found: levels, aliases, patterns, places, equal and blank headers, files without a header.
+import { test } from 'tap';
+import { applyTemplate } from '../workers/apply-template.ts';
 import { golden } from './golden.ts';
 
 golden('levels', [
@@ -241,3 +243,11 @@ golden('columns that may be missing', [
     output: 'a,b\n1,1\n',
   },
 ]);
+
+test('of many columns that are missing the first fifty are compared with the declared ones', async (t) => {
+  const names = Array.from({ length: 60 }, (_, index) => `amount_${index + 10}`);
+  const template = { input: { columns: [{ name: 'amount_1' }] }, operations: [{ select: { columns: names } }] };
+  const { outcome } = await applyTemplate(template, 'amount_1\n1\n');
+  t.equal(outcome.failure?.code, 'TEMPLATE_COLUMNS_MISSING');
+  t.equal(outcome.failure?.message.match(/Did you mean/g)?.length, 50);
+});

@@ -4,7 +4,7 @@ import { Failed } from '../failure.ts';
 import { matchHeaders } from '../input/headers.ts';
 import type { FileColumn, Template } from './template.ts';
 import type { FirstColumn } from './template-scope.ts';
-import { declaredHint } from './undeclared-columns.ts';
+import { declaredHint, HINTED_COLUMNS_MAX } from './undeclared-columns.ts';
 
 export interface FileColumns {
   readonly columns: readonly FirstColumn[];
@@ -116,7 +116,7 @@ function columnsMissing(
   if (missing.length > 0) {
     const names = missing.map(({ name }) => JSON.stringify(name)).join(', ');
     parts.push(`The file lacks columns that the Template needs: ${names}.`);
-    for (const { name, declared } of missing) {
+    for (const { name, declared } of missing.slice(0, HINTED_COLUMNS_MAX)) {
       const hint = declared ? '' : declaredHint(name, template);
       if (hint !== '') parts.push(`${JSON.stringify(name)} is not declared in input.columns.${hint}`);
     }
