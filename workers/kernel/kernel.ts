@@ -29,6 +29,7 @@ import type {
   ReplaceText,
   ReplaceWhole,
   RoundDecimals,
+  RoundDoubles,
   SettleViews,
   WriteDates,
   WriteNumbers,
@@ -59,6 +60,7 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FinishedK
   readNumbers: ReadNumbers;
   writeDates: WriteDates;
   roundDecimals: RoundDecimals;
+  roundDoubles: RoundDoubles;
   writeNumbers: WriteNumbers;
   // Keys, tables of keys, rows as records.
   hashViews(views: number, rows: number, count: number, seed: number, hashes: number): void;

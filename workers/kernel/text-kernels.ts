@@ -145,6 +145,19 @@ export type RoundDecimals = (
   changes: number,
 ) => number;
 
+export type RoundDoubles = (
+  at: number,
+  meta: number,
+  rows: number,
+  count: number,
+  scale: number,
+  rounding: number,
+  made: number,
+  madeMeta: number,
+  changes: number,
+  todo: number,
+) => number;
+
 export type WriteNumbers = (
   at: number,
   meta: number,

@@ -4,6 +4,7 @@ import { Decimal, decimalFromNumber, decimalToNumber, type Rounding, roundDecima
 import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { roundEdit } from './cells/decimal-cells.ts';
+import { roundDoublesEdit } from './cells/double-cells.ts';
 import { CellFault } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
@@ -53,7 +54,10 @@ export const round = defineOperation({
     return { targets, scale, mode };
   },
   start({ targets, scale, mode }, context) {
-    const edits = targets.map((target) => roundEdit(context, target, scale, mode, rounderOf(target, scale, mode)));
+    const edits = targets.map((target) => {
+      const edit = target.target.type === 'number' ? roundDoublesEdit : roundEdit;
+      return edit(context, target, scale, mode, rounderOf(target, scale, mode));
+    });
     return startCellOperator(context, targets, edits);
   },
 });

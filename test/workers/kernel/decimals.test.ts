@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { formatNumber } from '../../../workers/operations/format-number.ts';
 import { round } from '../../../workers/operations/round.ts';
-import { decimalText, parseDecimal, roundDecimal } from '../../../workers/values/decimal.ts';
+import {
+  decimalFromNumber,
+  decimalText,
+  decimalToNumber,
+  parseDecimal,
+  roundDecimal,
+} from '../../../workers/values/decimal.ts';
 import { runOperation } from '../operations/harness.ts';
 
 const digits = fc.oneof(
@@ -55,6 +61,63 @@ test('round rounds decimals as its twin does', (t) => {
       );
     }),
     { numRuns: 800 },
+  );
+  t.pass();
+  t.end();
+});
+
+const plainDouble = fc
+  .tuple(fc.integer({ min: -99_999_999, max: 99_999_999 }), fc.integer({ min: 0, max: 8 }))
+  .map(([unscaled, places]) => unscaled / 10 ** places);
+const double = fc.oneof(
+  { weight: 5, arbitrary: plainDouble },
+  fc.tuple(plainDouble, plainDouble).map(([a, b]) => a + b),
+  fc.tuple(plainDouble, fc.constantFrom(0.5, 0.05, 0.005, 1e-9, 1e-17)).map(([a, b]) => Math.trunc(a) + b),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(
+    0.1 + 0.2,
+    1.005,
+    2.675,
+    999_999_999_999_999,
+    1e15,
+    1e21,
+    2 ** 53,
+    5e-324,
+    0.3 * 3,
+    123456789012345.6,
+  ),
+);
+
+test('round rounds doubles as its twin does', (t) => {
+  fc.assert(
+    fc.property(
+      cellsOf(double.map(String)),
+      scale,
+      rounding,
+      fc.boolean(),
+      fc.boolean(),
+      (texts, places, mode, sparse, copied) => {
+        const operation = { op: 'round', columns: 'a', scale: places, mode, ...(copied ? { into: 'b' } : {}) };
+        const input = { ...inputOf(texts), types: ['number' as const] };
+        const made = runOperation(round, operation, input, { sparse });
+        const expected = texts.map((text) => {
+          const value = text === null ? null : roundDecimal(decimalFromNumber(Number(text))!, places, mode);
+          return value === null ? null : decimalToNumber(value);
+        });
+        const failed = expected.filter((value, at) => value === null && texts[at] !== null).length;
+        const blanked = copied ? 0 : failed;
+        const changed = expected.filter(
+          (value, at) => value !== null && (copied || !Object.is(value, Number(texts[at]))),
+        ).length;
+        const values = made.rows.map((row) => (row.at(-1) === null ? null : Number(row.at(-1))));
+        return (
+          values.every((value, at) => Object.is(value, expected[at])) &&
+          (made.errors.PRECISION_LOSS?.count ?? 0) === failed &&
+          made.report.cells_changed === changed + blanked
+        );
+      },
+    ),
+    { numRuns: 1200 },
   );
   t.pass();
   t.end();

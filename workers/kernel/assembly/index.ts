@@ -11,6 +11,7 @@ export { chooseTexts, matchLength } from './choose';
 export { settleViews } from './compare';
 export { readDates, writeDates } from './dates';
 export { roundDecimals, writeNumbers } from './decimals';
+export { roundDoubles } from './doubles';
 export { mergeFinished, sortFinished } from './finished-order';
 export { fingerprintViews } from './fingerprint';
 export { finishRows, gatherFinished, listFinished, packedBytes, packFinished } from './finished-rows';
