@@ -77,6 +77,32 @@ test('both lanes find the same matches', async (t) => {
   t.ok(native > 1000, `${native} patterns ran on the native lane`);
 });
 
+test('what is not shown to re2js would be taken by it, with as many groups', async (t) => {
+  const unit = fc.constantFrom(...'^$.|()[]\\*+?-:,_ !ab09dDwWsSntfrzZA~`@/', '\\d', '[a-c]', '(a', 'b)', ')', '[^');
+  let native = 0;
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 10 }), (source) => {
+      const chosen = compileRegularExpression(source);
+      if ('problem' in chosen || chosen.lane !== 'native') return true;
+      native++;
+      const { groupCount, groupNames } = compile(source, 're2');
+      return chosen.groupCount === groupCount && chosen.groupNames.size === 0 && groupNames.size === 0;
+    }),
+    { numRuns: 20_000 },
+  );
+  t.ok(native > 1000, `${native} patterns ran on the native lane`);
+  for (let code = 0; code < 128; code++) {
+    for (const source of [
+      `\\${String.fromCharCode(code)}`,
+      `[\\${String.fromCharCode(code)}]`,
+      `[${String.fromCharCode(code)}-~]`,
+    ]) {
+      const [chosen, reference] = [compileRegularExpression(source), compileRegularExpression(source, 're2')];
+      t.equal('problem' in chosen, 'problem' in reference, JSON.stringify(source));
+    }
+  }
+});
+
 test('the lane is native only where it is provably linear', async (t) => {
   const lanes: readonly (readonly [string, 'native' | 're2'])[] = [
     ['^[A-Z]{2}[0-9]+$', 'native'],
