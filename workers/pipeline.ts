@@ -3,6 +3,7 @@ import type { Arena } from './arena.ts';
 import type { Batch, ColumnData } from './batch.ts';
 import { BATCH_ROWS_MAX, VIEW_BYTES } from './batch.ts';
 import type { BudgetShare } from './budget.ts';
+import { EndPreview, type PreviewedStep } from './end-preview.ts';
 import { type CountedStep, ExactEnd } from './exact-end.ts';
 import type { Failure } from './failure.ts';
 import type { Kernel } from './kernel/kernel.ts';
@@ -56,6 +57,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
   const links: Link[] = [];
   let next: Next = (batch) => output.push(batch);
   const { startedAt, secretsDirectory } = parts.task;
+  const flagColumn = parts.plan.flagColumn ? parts.plan.schema.at(-1)!.id : null;
   const works: (() => Iterable<void>)[] = [];
   const beforeRows = (work: () => Iterable<void>): void => void works.push(work);
   const { steps } = parts.plan;
@@ -71,13 +73,14 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     };
     parts.report.operations.unshift(report);
     const behind = [...links];
+    const preview = EndPreview.of(behind, step.output, flagColumn);
     const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt, beforeRows }));
     const operator = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
       layout: step.layout,
       headers: parts.plan.headers,
-      next: counted(report, step.rowLocal ? next : gated(behind, next)),
+      next: counted(report, step.rowLocal ? next : gated(behind, preview, next)),
       ahead: behind.length === 0 ? countedAhead(report, output.ahead) : null,
       kernel: parts.kernel,
       arena: parts.arena,
@@ -92,7 +95,8 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
       startedAt,
       secretsDirectory,
     });
-    const link: Link = { operator, report, rowLocal: step.rowLocal, needsAllRows: step.needsAllRows, muted: false };
+    const { rowLocal, needsAllRows, input, edits } = step;
+    const link: Link = { operator, report, rowLocal, needsAllRows, input, edits, muted: false };
     links.unshift(link);
     next = (batch) => {
       report.rows_in += batch.live;
@@ -103,8 +107,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
 }
 
 /** A step of the chain. */
-interface Link extends CountedStep {
-  readonly needsAllRows: boolean;
+interface Link extends CountedStep, PreviewedStep {
   /** Rows are counted and not worked on (see ExactEnd). */
   muted: boolean;
 }
@@ -113,13 +116,13 @@ interface Link extends CountedStep {
  * Rows that the operators may take at once; those behind one that needs all rows do not count. Of an operator that makes
  * several rows of one, no more may come than those behind it want.
  */
-function wantedBy(links: readonly Link[], exactEnd: ExactEnd | null = null): number {
+function wantedBy(links: readonly Link[], seenAhead: { readonly index: number } | null = null): number {
   let wanted = Number.POSITIVE_INFINITY;
   let rowsMost = 1;
   for (const [index, { operator, needsAllRows }] of links.entries()) {
     const rows = operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY;
     if (rows === 0) return 0;
-    if (rows < Number.POSITIVE_INFINITY && index !== exactEnd?.index)
+    if (rows < Number.POSITIVE_INFINITY && index !== seenAhead?.index)
       wanted = Math.min(wanted, Math.max(1, Math.floor(rows / rowsMost)));
     if (needsAllRows) break;
     rowsMost *= operator.rowsMost ?? 1;
@@ -128,12 +131,16 @@ function wantedBy(links: readonly Link[], exactEnd: ExactEnd | null = null): num
 }
 
 /** What an operator with state hands on may be more than those behind it want. */
-function gated(behind: readonly Link[], next: Next): Next {
+function gated(behind: readonly Link[], preview: EndPreview | null, next: Next): Next {
   if (behind.every(({ operator }) => operator.rowsWanted === undefined)) return next;
   return (batch) => {
+    const ends = preview === null ? [] : preview.ends(batch);
+    let passed = 0;
     for (let from = 0; from < batch.live; ) {
-      const to = Math.min(batch.live, from + wantedBy(behind));
-      if (to === from) return;
+      const wanted = wantedBy(behind, preview);
+      if (wanted === 0) return;
+      while (passed < ends.length && ends[passed]! <= from) passed++;
+      const to = Math.min(batch.live, from + wanted, ends[passed] ?? batch.live);
       next(batch.slice(from, to));
       from = to;
     }
@@ -162,6 +169,8 @@ class Chain implements Pipeline {
   readonly #parts: PipelineParts;
   readonly #links: readonly Link[];
   readonly #exactEnd: ExactEnd | null;
+  /** Where the exact end cannot be had. */
+  readonly #preview: EndPreview | null;
   readonly #first: Next;
   readonly #errors: RunErrors;
   readonly #output: OutputStage;
@@ -180,7 +189,10 @@ class Chain implements Pipeline {
     this.#parts = parts;
     this.#links = links;
     this.#exactEnd = ExactEnd.of(links, errors);
-    this.#first = first;
+    const { schema, flagColumn } = parts.plan;
+    const flag = flagColumn ? schema.at(-1)!.id : null;
+    this.#preview = this.#exactEnd === null ? EndPreview.of(links, schema, flag) : null;
+    this.#first = this.#preview === null ? first : gated(links, this.#preview, first);
     this.#errors = errors;
     this.#output = output;
     const bytes = BATCH_ROWS_MAX * VIEW_BYTES;
@@ -202,7 +214,7 @@ class Chain implements Pipeline {
 
   /** Operators before one that needs all rows may not stop early: what they would have met there still counts. */
   rowsWanted(): number {
-    return this.#errors.fatal ? 0 : wantedBy(this.#links, this.#exactEnd);
+    return this.#errors.fatal ? 0 : wantedBy(this.#links, this.#exactEnd ?? this.#preview);
   }
 
   push(batch: Batch): void {

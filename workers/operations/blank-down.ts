@@ -86,6 +86,7 @@ export const blankDown = defineOperation({
   effect({ columns, into }, scope) {
     return cellTargets(scope, { columns, into, takes: ['text'], makes: 'text' });
   },
+  edits: (targets) => targets.map(({ target }) => target.id),
   start(targets, context) {
     const { arena, next, report } = context;
     const frame = new FillFrame(context, targets);

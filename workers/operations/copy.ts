@@ -13,6 +13,7 @@ export const copy = defineOperation({
   }),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'Keep the original beside what is edited later',

@@ -35,6 +35,7 @@ export const dedupe = defineOperation({
   cells: false,
   memory: 'K',
   handsOnAtEnd: ({ keep = 'first', count_into }) => keep !== 'first' || count_into !== undefined,
+  edits: () => [],
   examples: [
     {
       title: 'The last of each, counted',

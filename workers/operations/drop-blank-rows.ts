@@ -11,6 +11,7 @@ export const dropBlankRows = defineOperation({
   parameters: Type.Object({ columns: Type.Optional(columnSet) }),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'Rows of nothing',

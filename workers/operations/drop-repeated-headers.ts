@@ -16,6 +16,7 @@ export const dropRepeatedHeaders = defineOperation({
   parameters: Type.Object({}),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'Pages one after the other',

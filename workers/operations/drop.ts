@@ -10,6 +10,7 @@ export const drop = defineOperation({
   parameters: Type.Object({ columns: columnSet }),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'Two columns by name',

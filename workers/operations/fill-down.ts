@@ -163,6 +163,7 @@ export const fillDown = defineOperation({
     const reset = reset_when === undefined ? null : checkCondition(scope, reset_when, '/reset_when');
     return { ...planFill(given, scope), reset };
   },
+  edits: ({ targets }) => targets.map(({ target }) => target.id),
   start({ targets, groups, reset }, context) {
     const resets = reset === null ? null : rowCondition(reset, context.input, context);
     const frame = new FillFrame(context, targets, resets);

@@ -22,6 +22,7 @@ export const filter = defineOperation({
   }),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'Paid orders above 100',

@@ -128,6 +128,11 @@ export interface Operator {
    * may hand on more rows than are wanted: what lies behind must be ignored.
    */
   lastRow?(): number | null;
+  /**
+   * Beside `rowsWanted`: behind which of a batch's rows it may have had enough (so many rows in, rising), from the cells of
+   * `columns` (indexes in its input) alone. Asking changes nothing: errors are told when the rows come.
+   */
+  readonly endsAhead?: { readonly columns: readonly number[]; of(batch: Batch): readonly number[] };
   /** How many rows may come of one at most, for an operator that makes more of them; 1 unless given. */
   readonly rowsMost?: number;
 }
@@ -150,6 +155,11 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    * `columns` or `column`.
    */
   editedColumns?(parameters: Static<P>): readonly string[];
+  /**
+   * Ids of the columns whose cells it changes in place. Only where each row is handed on in the call in which it came, or
+   * not at all, or at the end; without it anything may be changed.
+   */
+  edits?(plan: Plan): readonly number[];
   /** Secrets of the account that its parameters name, with where they stand in the operation. */
   secrets?(parameters: Static<P>): readonly { readonly name: string; readonly pointer: string }[];
   readonly examples: readonly OperationExample[];

@@ -31,6 +31,7 @@ export const rename = defineOperation({
   ),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'By name, even crosswise',

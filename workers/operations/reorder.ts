@@ -13,6 +13,7 @@ export const reorder = defineOperation({
   ),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'To the front and to the end',

@@ -15,6 +15,7 @@ export const select = defineOperation({
   }),
   cells: false,
   memory: 'R',
+  edits: () => [],
   examples: [
     {
       title: 'Three columns in a new order',

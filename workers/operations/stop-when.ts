@@ -65,7 +65,8 @@ export const stopWhen = defineOperation({
   },
   start({ condition, include }, context) {
     if (condition === null) return { push: context.next };
-    return new StopWhen(rowCondition(condition, context.input, context), include, context);
+    const columns = condition.columns.map((name) => context.input.findIndex((column) => column.name === name));
+    return new StopWhen(rowCondition(condition, context.input, context), columns, include, context);
   },
 });
 
@@ -73,10 +74,13 @@ class StopWhen implements Operator {
   readonly #choose: RowChoice;
   readonly #include: boolean;
   readonly #context: OperatorContext;
+  readonly endsAhead: { readonly columns: readonly number[]; of(batch: Batch): readonly number[] };
   #lastRow: number | null = null;
 
-  constructor(choose: RowChoice, include: boolean, context: OperatorContext) {
+  /** @param columns indexes of those that the condition names */
+  constructor(choose: RowChoice, columns: readonly number[], include: boolean, context: OperatorContext) {
     this.#choose = choose;
+    this.endsAhead = { columns, of: (batch) => this.#ends(batch) };
     this.#include = include;
     this.#context = context;
   }
@@ -103,6 +107,19 @@ class StopWhen implements Operator {
     const left = dropped.size === 0 ? seen : withoutRows(seen, dropped);
     if (left.live > 0) next(left);
     arena.release(mark);
+  }
+
+  #ends(batch: Batch): readonly number[] {
+    const { arena } = this.#context;
+    const list = arena.take(batch.live * 4);
+    arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
+    const count = this.#choose(batch, list, batch.live, () => undefined);
+    const { u32 } = arena.heap;
+    const ends: number[] = [];
+    for (let position = 0; ends.length < count; position++) {
+      if (u32[(batch.selection >>> 2) + position] === u32[(list >>> 2) + ends.length]) ends.push(position + 1);
+    }
+    return ends;
   }
 
   /** The rows up to the last one. */

@@ -26,6 +26,8 @@ export interface PlannedStep {
   readonly layout: readonly number[];
   /** True for an operation that hands on nothing before it has seen the last row. */
   readonly needsAllRows: boolean;
+  /** Ids of the columns whose cells it changes in place, null when nobody knows (OperationDefinition.edits). */
+  readonly edits: readonly number[] | null;
   /** True for an operation that keeps nothing from one row to the next. */
   readonly rowLocal: boolean;
 }
@@ -160,7 +162,8 @@ class Planner {
     const needsAllRows = memoryClass === 'B' || definition.handsOnAtEnd?.(operation.parameters) === true;
     const rowLocal = memoryClass === 'R';
     const layout = layoutOf(input, output);
-    return { operation, definition, plan, where, input, output, layout, needsAllRows, rowLocal };
+    const edits = definition.edits?.(plan) ?? null;
+    return { operation, definition, plan, where, input, output, layout, needsAllRows, edits, rowLocal };
   }
 
   /** The Template is sound, so this file's own columns are in its way. Their names may not be told. */
