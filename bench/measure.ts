@@ -1,5 +1,6 @@
 // Starts contender-process.ts and reads what it measured; and how several measures become one figure.
 import { spawnSync } from 'node:child_process';
+import { YOUNG_GENERATION_MIB_MAX } from '../src/pool.ts';
 import { median } from './median.ts';
 import type { System } from './workloads/workload.ts';
 
@@ -30,12 +31,17 @@ export interface Figure {
 
 const SCRIPT = new URL('./contender-process.js', import.meta.url).pathname;
 
+/** The engine's heap is set as that of the service's and the command's threads; a young generation is three of these. */
+const SEMI_SPACES = 3;
+
 /** Lines of a failed process that are worth showing. */
 const ERROR_LINES = 12;
 
 /** Throws what the process said where it failed. */
 export function measure(job: ProcessJob): Measure {
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, JSON.stringify(job)], {
+  const flags =
+    job.system === 'template-run' ? [`--max-semi-space-size=${YOUNG_GENERATION_MIB_MAX / SEMI_SPACES}`] : [];
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [...flags, SCRIPT, JSON.stringify(job)], {
     encoding: 'utf8',
     env: { ...process.env, POLARS_MAX_THREADS: String(job.threads) },
   });

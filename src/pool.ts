@@ -32,7 +32,7 @@ export interface PooledRun {
 }
 
 /** A thread's rows live outside its heap; V8's 48 MiB for what is soon forgotten would only be filled with garbage. */
-const YOUNG_GENERATION_MIB_MAX = 12;
+export const YOUNG_GENERATION_MIB_MAX = 12;
 
 /** How often threads are looked at while there are Runs. */
 const WATCH_MILLISECONDS = 50;
