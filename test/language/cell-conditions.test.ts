@@ -67,6 +67,21 @@ operations:
     output: 'n,a,b\n1,p,y\n2,,y\n,,\n3,p,z\n,q,\n',
   },
   {
+    name: 'a cell that several columns are made of',
+    template: `
+operations:
+  - {split_column: {column: a, by: {separator: "-"}, into: [x, y], keep_source: true, where: value != "k-l"}}
+  - {extract: {column: a, pattern: '(?P<first>[a-z])', into: {first: f}, where: value.startsWith("u")}}
+  - {flatten_json: {column: j, fields: {n: n}, where: 'value != "{}"'}}`,
+    input: 'a,j\nu-v,"{""n"":1}"\nk-l,{}\nw-z,"{""n"":2}"\n',
+    output: 'x,y,a,j,f,n\nu,v,u-v,"{""n"":1}",u,1\n,,k-l,{},,\nw,z,w-z,"{""n"":2}",,2\n',
+  },
+  {
+    name: 'several cells that become one are not asked for one',
+    template: 'operations: [{to_json: {columns: [a, b], into: c, where: value != "x"}}]',
+    problems: ['/operations/0/to_json/where EXPR_UNKNOWN_COLUMN'],
+  },
+  {
     name: 'cast gives all cells of a column one type, and a column that is not there has no cells',
     template: `
 operations:

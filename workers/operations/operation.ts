@@ -152,9 +152,9 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   flags?(parameters: Static<P>): boolean;
   /**
    * Names of the columns whose cells it edits, which `value` in `where` is. Without it they are those of its parameter
-   * `columns` or `column`.
+   * `columns` or `column`. Null: a condition cannot ask for one cell.
    */
-  editedColumns?(parameters: Static<P>): readonly string[];
+  editedColumns?(parameters: Static<P>): readonly string[] | null;
   /**
    * Ids of the columns whose cells it changes in place. Only where each row is handed on in the call in which it came, or
    * not at all, or at the end; without it anything may be changed.

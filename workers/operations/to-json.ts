@@ -30,6 +30,8 @@ export const toJson = defineOperation({
   parameters,
   cells: true,
   memory: 'R',
+  // One result of several cells.
+  editedColumns: () => null,
   examples: [
     {
       title: 'An object of each row',

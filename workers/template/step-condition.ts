@@ -47,6 +47,7 @@ function editedColumns(
   scope: Scope,
 ): readonly Column[] | null {
   const names = definition.editedColumns?.(parameters as never);
+  if (names === null) return null;
   if (names !== undefined) return names.flatMap((name) => scope.read(name, '/where') ?? []);
   const schema = definition.parameters as { readonly properties?: Readonly<Record<string, unknown>> };
   for (const [name, form] of [['columns', columnSet] as const, ['column', columnName] as const]) {

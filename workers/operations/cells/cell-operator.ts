@@ -14,6 +14,8 @@ export interface CellTarget {
   readonly target: Column;
   /** Column that errors name: the source, else the target, unless this says otherwise. */
   readonly told?: Column;
+  /** Column whose cell `value` in `where` is: the source, else the one that errors name, unless this says otherwise. */
+  readonly asked?: Column;
 }
 
 /** The rows of one column at work. Whatever an edit does is thrown away and done again when the arena gets full. */
@@ -135,8 +137,8 @@ class CellOperator implements Operator {
 
   /** The condition of a target's cells, where each is asked. */
   #cellWhere(index: number): RowChoice | null {
-    const { source, target } = this.#targets[index]!;
-    return this.#context.cellWhere.get((source ?? target).id) ?? null;
+    const { source, target, told, asked } = this.#targets[index]!;
+    return this.#context.cellWhere.get((asked ?? source ?? told ?? target).id) ?? null;
   }
 
   /** The rows to edit, of positions [from, to). */
