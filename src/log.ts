@@ -14,30 +14,22 @@ export interface Log {
   flush(): void;
 }
 
-/** Lines are gathered up to this, or for so long. */
-const LINES_BYTES = 64 * 1024;
-/** ... and written in pieces of at most this. */
-const WRITE_BYTES_MAX = 2 * LINES_BYTES;
-const FLUSH_MILLISECONDS = 50;
+/** Lines are gathered up to this, in characters, or for so long. */
+const GATHERED_LENGTH_MAX = 64 * 1024;
+const GATHER_MILLISECONDS = 50;
 
 /** @param level one of pino's levels or "silent" */
 export function openLog(level: string): Log {
   // Lines go out in the background and together: neither a slow reader of standard output nor a write for each of
   // thousands of lines a second must hold the loop.
-  const stream = destination({
-    dest: 1,
-    sync: false,
-    minLength: LINES_BYTES,
-    maxWrite: WRITE_BYTES_MAX,
-    periodicFlush: FLUSH_MILLISECONDS,
-  });
+  const lines = new GatheredLines(destination({ dest: 1, sync: false }));
   const options = {
     level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const logger = pino(options, stream);
+  const logger = pino(options, lines);
   const unconditional = logger.child({}, { level: 'info' });
   return {
     info: (event, fields) => {
@@ -48,10 +40,45 @@ export function openLog(level: string): Log {
     fault: (event, fault, fields) => logger.error({ event, ...fields, ...describe(fault) }),
     always: (event, fields) => {
       unconditional.info({ event, ...fields });
-      stream.flush();
+      lines.pass();
     },
-    flush: () => stream.flushSync(),
+    flush: () => lines.flushSync(),
   };
+}
+
+/**
+ * Gathers lines before the library's own stream, which measures all that it has gathered at each new line: with 64 KiB of
+ * them that took longer than to write the line.
+ */
+class GatheredLines {
+  #stream: ReturnType<typeof destination>;
+  #gathered = '';
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(stream: ReturnType<typeof destination>) {
+    this.#stream = stream;
+  }
+
+  write(line: string): void {
+    this.#gathered += line;
+    if (this.#gathered.length >= GATHERED_LENGTH_MAX) this.pass();
+    else this.#timer ??= setTimeout(() => this.pass(), GATHER_MILLISECONDS);
+  }
+
+  /** Writes in the background what there is. */
+  pass(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#gathered === '') return;
+    this.#stream.write(this.#gathered);
+    this.#gathered = '';
+  }
+
+  /** Returns when everything is written. */
+  flushSync(): void {
+    this.pass();
+    this.#stream.flushSync();
+  }
 }
 
 function describe(fault: unknown): object {
