@@ -1,10 +1,16 @@
 // A file that is written behind the back of who writes it: a full block is on its way to the system while the next one is
-// filled. One block at a time is under way; where the system is slower than the writer, the writer waits for it as before.
+// filled. One block at a time is under way; where the system is slower than the writer, the writer writes itself.
 // States of the file: open, closed (finished, or abandoned and nothing under way).
 import { close, closeSync, openSync, write, writeSync } from 'node:fs';
 
 /** A write of this size costs little beside its bytes; two such blocks are part of a Run's reservation (budget.ts). */
 export const WRITE_BLOCK_BYTES = 262_144;
+
+/**
+ * A block that is full before the one on its way has arrived: all processors are busy. So many are then written at once, which
+ * costs less processor time (a tenth of that of a selection), before another goes its way.
+ */
+const BLOCKS_AFTER_MISS = 16;
 
 export class WriteBehind {
   readonly #descriptor: number;
@@ -15,6 +21,8 @@ export class WriteBehind {
   /** Where in the file the block will stand. Each write says its place: the order in which they end does not matter. */
   #position = 0;
   #underWay = false;
+  /** Blocks that are still to be written at once. */
+  #atOnce = 0;
   #error: Error | null = null;
   #wake: (() => void) | null = null;
   #closed = false;
@@ -66,7 +74,9 @@ export class WriteBehind {
   }
 
   #send(): void {
-    if (this.#underWay) {
+    if (this.#underWay) this.#atOnce = BLOCKS_AFTER_MISS;
+    if (this.#atOnce > 0) {
+      this.#atOnce--;
       this.#writeNow();
       return;
     }
