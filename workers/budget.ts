@@ -3,7 +3,7 @@
 
 /**
  * What a Run may use without asking, in bytes: the sum of its input window (512 KiB), structural index (256 KiB), row
- * table (512 KiB), column views (1 MiB), arena (1 MiB), output buffer (256 KiB) and two blocks of its file (512 KiB).
+ * table (512 KiB), column views (1 MiB), arena (1 MiB) and output buffer (512 KiB), rounded up.
  */
 export const RUN_RESERVATION_BYTES = 4 * 1024 * 1024;
 

@@ -86,16 +86,6 @@ export class OutputStage {
     this.#report.output.formulas_guarded = this.#writer.formulasGuarded;
   }
 
-  /** True while a part of the output is on its way to its file (see FileSink). */
-  get underWay(): boolean {
-    return this.#sink.underWay;
-  }
-
-  settled(): Promise<void> {
-    return this.#sink.settled();
-  }
-
-  /** Nothing may be under way. */
   take(): RunOutcomeOutput {
     const { mimeType, ending } = this.#writer;
     this.#taken = true;

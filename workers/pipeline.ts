@@ -43,10 +43,6 @@ export interface Pipeline {
   verdict(rowsRead: number): Failure | null;
   readonly rowsWritten: number;
   readonly truncated: boolean;
-  /** True while a part of the output is on its way to its file: a turn of the event loop shows when it has arrived. */
-  readonly outputUnderWay: boolean;
-  /** To be awaited before `takeOutput` where a part is under way. */
-  outputSettled(): Promise<void>;
   takeOutput(): RunOutcomeOutput;
   close(): void;
 }
@@ -242,14 +238,6 @@ class Chain implements Pipeline {
       const errors = index === step ? { [code]: { count: 1, rows: [sourceRow] } } : {};
       Object.assign(report, { rows_in: 0, rows_out: 0, cells_changed: 0, errors });
     }
-  }
-
-  get outputUnderWay(): boolean {
-    return this.#output.underWay;
-  }
-
-  outputSettled(): Promise<void> {
-    return this.#output.settled();
   }
 
   takeOutput(): RunOutcomeOutput {

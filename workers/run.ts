@@ -221,7 +221,6 @@ class Run {
       this.#arena.clear();
       await this.#breathe();
     }
-    if (pipeline.outputUnderWay) await this.#idle(() => pipeline.outputSettled());
     this.#report.rows_read = reader.rowsRead;
     return pipeline.verdict(reader.rowsRead);
   }
@@ -242,11 +241,11 @@ class Run {
     };
   }
 
-  /** Gives way to other Runs when this one has worked for long enough, and to what tells that output has arrived. */
+  /** Gives way to other Runs when this one has worked for long enough. */
   async #breathe(): Promise<void> {
     this.#job.beat();
     if (this.#job.cancelled()) throw new Cancelled();
-    if (this.#pipeline?.outputUnderWay || performance.now() - this.#since >= BREATH_MILLISECONDS) {
+    if (performance.now() - this.#since >= BREATH_MILLISECONDS) {
       await this.#idle(() => new Promise((resolve) => setImmediate(resolve)));
     }
   }

@@ -1,11 +1,13 @@
 // Keeps an output in memory while it is small and in a file from then on. States: in memory, in a file, finished or
 // abandoned (then nothing remains).
 import { createHash, type Hash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { Failed } from '../failure.ts';
 import { MemorySink, outputTooLarge } from './memory-sink.ts';
-import { WriteBehind } from './write-behind.ts';
 import type { OutputSink } from './writer.ts';
+
+/** Smaller pieces are gathered: a write of this size costs little beside its bytes. */
+const WRITE_BYTES_MIN = 262_144;
 
 /** The disk is full, over its quota, broken, or refuses so large a file: the Run ends, the thread goes on. */
 const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
@@ -30,11 +32,12 @@ export interface StoredOutput {
 
 export class FileSink implements OutputSink {
   readonly #options: FileSinkOptions;
-  /** The whole output, until it goes on in the file. */
-  readonly #kept = new MemorySink();
+  /** The whole output, later what has not been written to the file yet. */
+  readonly #pending = new MemorySink();
   readonly #hash: Hash | null;
-  /** The file, from when it exists until it is finished or removed. */
-  #file: WriteBehind | null = null;
+  #descriptor: number | null = null;
+  /** The file exists and is ours to remove. */
+  #fileMade = false;
   #sizeBytes = 0;
 
   constructor(options: FileSinkOptions) {
@@ -55,45 +58,56 @@ export class FileSink implements OutputSink {
     }
     this.#sizeBytes += bytes.length;
     this.#hash?.update(bytes);
-    if (this.#file === null && this.#sizeBytes <= memoryBytesMax) this.#kept.write(bytes);
+    if (this.#descriptor === null && this.#sizeBytes <= memoryBytesMax) this.#pending.write(bytes);
     else this.#guardDisk(() => this.#writeFile(bytes));
-  }
-
-  /** True while bytes are on their way to the file: they arrive during other work, if the event loop gets a turn. */
-  get underWay(): boolean {
-    return this.#file?.underWay ?? false;
-  }
-
-  /** To be awaited before `finish` where bytes are under way. */
-  async settled(): Promise<void> {
-    await this.#file?.settled();
   }
 
   /** Ends the output. Its file, where there is one, is complete and closed. Throws as `write`. */
   finish(): StoredOutput {
     const sha256 = this.#hash?.digest('hex') ?? null;
-    const file = this.#file;
-    if (file === null) return { bytes: this.#kept.take(), sizeBytes: this.#sizeBytes, sha256 };
-    this.#guardDisk(() => file.finish());
-    this.#file = null;
+    if (this.#descriptor === null) return { bytes: this.#pending.take(), sizeBytes: this.#sizeBytes, sha256 };
+    this.#guardDisk(() => {
+      this.#flush();
+      this.#close();
+    });
+    this.#fileMade = false;
     return { bytes: null, sizeBytes: this.#sizeBytes, sha256 };
   }
 
   /** Gives up an output that is not finished: nothing of it remains. Harmless when called again or after `finish`. */
   abandon(): void {
-    this.#kept.take();
-    if (this.#file === null) return;
-    rmSync(this.#options.path, { force: true });
-    this.#file.abandon();
-    this.#file = null;
+    this.#pending.clear();
+    if (this.#fileMade) rmSync(this.#options.path, { force: true });
+    this.#fileMade = false;
+    this.#close();
   }
 
   #writeFile(bytes: Uint8Array): void {
-    if (this.#file === null) {
-      this.#file = new WriteBehind(this.#options.path);
-      this.#file.write(this.#kept.take());
+    if (this.#descriptor === null) {
+      this.#descriptor = openSync(this.#options.path, 'wx', 0o600);
+      this.#fileMade = true;
     }
-    this.#file.write(bytes);
+    if (bytes.length < WRITE_BYTES_MIN) {
+      this.#pending.write(bytes);
+      if (this.#pending.sizeBytes >= WRITE_BYTES_MIN) this.#flush();
+    } else {
+      this.#flush();
+      writeWhole(this.#descriptor, bytes);
+    }
+  }
+
+  #flush(): void {
+    if (this.#pending.sizeBytes === 0) return;
+    writeWhole(this.#descriptor!, this.#pending.view());
+    this.#pending.clear();
+  }
+
+  #close(): void {
+    if (this.#descriptor === null) return;
+    const descriptor = this.#descriptor;
+    // Closed or not, the number is no longer ours when close has failed.
+    this.#descriptor = null;
+    closeSync(descriptor);
   }
 
   #guardDisk(work: () => void): void {
@@ -105,4 +119,9 @@ export class FileSink implements OutputSink {
       throw new Failed('RUN_RESOURCE_LIMIT', 'The disk has no room for the output.');
     }
   }
+}
+
+function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  let at = 0;
+  while (at < bytes.length) at += writeSync(descriptor, bytes, at, bytes.length - at);
 }

@@ -2,8 +2,8 @@
 import type { Heap } from '../heap.ts';
 import type { OutputSink } from './writer.ts';
 
-/** As large as a block of the file that it goes to (write-behind.ts), part of a Run's reservation (budget.ts). */
-export const OUTPUT_BUFFER_BYTES = 262_144;
+/** Large enough that a write costs little beside its bytes, part of a Run's reservation (budget.ts). */
+export const OUTPUT_BUFFER_BYTES = 524_288;
 
 /** One way of writing rows: by a kernel, or where a row is larger than the buffer piece by piece. */
 export interface RowEmitter {
