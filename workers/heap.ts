@@ -3,16 +3,22 @@
 import type { BudgetShare } from './budget.ts';
 import { Failed } from './failure.ts';
 
-const PAGE_BYTES = 65_536;
+export const PAGE_BYTES = 65_536;
 
 /** SIMD kernels read up to 64 bytes past a region's end and copy in steps of 16: every region is followed by this much. */
 export const REGION_PADDING_BYTES = 64;
 
 /**
- * State that grows ends at this address, in bytes: of the 4 GiB that a memory can address the last 256 MiB are for regions
- * that a Run needs in any case (spilling, a large row and a copy of it, output). A budget may be larger than that.
+ * A Run's memory ends here, in bytes. WebAssembly could address 4 GiB, but what kernels give back and JavaScript's integer
+ * operators are signed numbers of 32 bits: from 2 GiB on they take an address for a negative one.
  */
-export const STATE_ADDRESS_MAX = 4096 * 1024 * 1024 - 256 * 1024 * 1024;
+export const MEMORY_BYTES_MAX = 2048 * 1024 * 1024;
+
+/**
+ * State that grows ends at this address, in bytes: the last 256 MiB are for regions that a Run needs in any case (spilling, a
+ * large row and a copy of it, output). A budget may be larger than that.
+ */
+export const STATE_ADDRESS_MAX = MEMORY_BYTES_MAX - 256 * 1024 * 1024;
 
 /** Address 0 means null in views, so nothing is ever placed in the first 1 KiB (AssemblyScript's own data lies there too). */
 const HEAP_START_MINIMUM = 1024;
@@ -79,7 +85,7 @@ export class Heap {
   /** A region for state that grows. 0 when the budget refuses or the addresses for state end: spill and go on. */
   tryAllocate(bytes: number, forced = false): number {
     const next = align(this.#next + bytes + REGION_PADDING_BYTES);
-    if (!forced && next > STATE_ADDRESS_MAX) return 0;
+    if (next > (forced ? MEMORY_BYTES_MAX : STATE_ADDRESS_MAX)) return 0;
     const missingBytes = next - this.u8.length;
     if (missingBytes > 0 && !this.#grow(next, missingBytes, forced)) return 0;
     const address = this.#next;

@@ -2,14 +2,18 @@
 
 import t from 'tap';
 import { unlimitedShare } from '../../workers/budget.ts';
-import { Heap, STATE_ADDRESS_MAX } from '../../workers/heap.ts';
+import { Heap, MEMORY_BYTES_MAX, PAGE_BYTES, STATE_ADDRESS_MAX } from '../../workers/heap.ts';
 
 t.test('state is refused where the addresses for it end, whatever the budget, so that it spills', async (t) => {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: 65_536 });
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: MEMORY_BYTES_MAX / PAGE_BYTES });
   const heap = new Heap(memory, 0, unlimitedShare(), 0);
   t.equal(heap.tryAllocate(STATE_ADDRESS_MAX), 0);
   t.equal(memory.buffer.byteLength, 65_536, 'nothing grew for it');
   t.not(heap.tryAllocate(STATE_ADDRESS_MAX, true), 0, 'a region that is needed in any case');
   t.equal(heap.tryAllocate(1), 0, 'no state behind it');
   t.not(heap.allocate(16 * 1024 * 1024), 0, 'a large row still finds its place');
+  const last = heap.allocate(MEMORY_BYTES_MAX - heap.usedBytes - PAGE_BYTES);
+  t.equal(last | 0, last, 'every address is a signed number of 32 bits');
+  t.throws(() => heap.allocate(2 * PAGE_BYTES), /more memory than one Run may address/);
+  t.equal(heap.tryAllocate(2 * PAGE_BYTES, true), 0, 'and none is given behind the end');
 });

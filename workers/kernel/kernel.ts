@@ -1,5 +1,6 @@
 // Loads the compiled kernels: one module per process, one instance (with its own memory) per Run at work.
 import { readFileSync } from 'node:fs';
+import { MEMORY_BYTES_MAX, PAGE_BYTES } from '../heap.ts';
 import type { EmitKernels } from './emit-kernels.ts';
 import type { ExpressionKernels } from './expression-kernels.ts';
 import type { FinishedKernels } from './finished-kernels.ts';
@@ -95,16 +96,13 @@ export interface Kernel {
 /** First size of a Run's memory in pages of 64 KiB: 4 MiB, the reservation of a Run. */
 const INITIAL_PAGES = 64;
 
-/** wasm32 ends at 4 GiB. */
-const MAXIMUM_PAGES = 65_536;
-
 /** Compiled once by each thread's entry (or handed over by the main thread: a WebAssembly.Module can be cloned). */
 export function compileKernels(): WebAssembly.Module {
   return new WebAssembly.Module(readFileSync(new URL('./kernel.wasm', import.meta.url)));
 }
 
 export function instantiateKernel(module: WebAssembly.Module): Kernel {
-  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MAXIMUM_PAGES });
+  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MEMORY_BYTES_MAX / PAGE_BYTES });
   const abort = (): never => {
     throw new Error('kernel aborted');
   };
