@@ -1,6 +1,6 @@
 // Settings of an output with their defaults, and a sink that keeps what it gets, for tests of the writers.
 import { Failed, type Failure } from '../../workers/failure.ts';
-import type { OutputSink } from '../../workers/output/writer.ts';
+import type { OutputSink } from '../../workers/output/output-sink.ts';
 import type { CsvOutput, JsonOutput, OutputFormat, TemplateOutput } from '../../workers/template/template.ts';
 
 export interface OutputSettings {

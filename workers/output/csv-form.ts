@@ -1,13 +1,21 @@
 // What all CSV outputs of one Template and one schema have in common, whatever the file: the rules in bytes, the header,
 // and the tables of the kernel's program. A small file costs less than to make them, so the plan keeps them.
 import { csvCell } from '../kernel/plain/emit-csv.ts';
+import type { Schema } from '../schema.ts';
+import type { TemplateOutput } from '../template/template.ts';
 import { typedFormat } from './csv-format.ts';
-import type { CsvRules } from './csv-program.ts';
+import type { CsvRules } from './csv-rules.ts';
 import { csvRules } from './csv-rules.ts';
 import { type CsvTables, csvTables } from './csv-tables.ts';
 import { formulaRefusal } from './formula-refusal.ts';
 import type { TypedFormat } from './typed-text.ts';
-import type { WriterOptions } from './writer.ts';
+
+/** What the form depends on: a part of what a writer is made from. */
+export interface CsvFormSettings {
+  readonly output: TemplateOutput;
+  readonly schema: Schema;
+  readonly nullValues: readonly string[];
+}
 
 export interface CsvForm {
   readonly rules: CsvRules;
@@ -20,7 +28,7 @@ export interface CsvForm {
 }
 
 /** Throws Failed when the formula guard refuses a column name. */
-export function csvForm({ output, schema, nullValues }: WriterOptions): CsvForm {
+export function csvForm({ output, schema, nullValues }: CsvFormSettings): CsvForm {
   const rules = csvRules(output, schema, nullValues);
   const names = output.csv.header ? schema.map(({ name }) => name) : [];
   const quote = output.csv.quoting !== 'minimal';

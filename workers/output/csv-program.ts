@@ -2,33 +2,8 @@
 // output once, the steps anew for each batch, whose columns may lie elsewhere.
 import type { RawTable } from '../batch.ts';
 import type { Heap } from '../heap.ts';
-import type { FormulaGuard } from '../kernel/plain/formula.ts';
+import type { CsvColumnRules, CsvRules } from './csv-rules.ts';
 import { CLASSES_BYTES, type CsvTables } from './csv-tables.ts';
-
-/** How cells are written, in bytes. Made by csv-rules.ts. */
-export interface CsvRules {
-  /** One character, 1 to 4 bytes. */
-  readonly delimiter: Uint8Array;
-  readonly lineEnding: Uint8Array;
-  readonly guard: FormulaGuard;
-  /** Texts that the reader takes as missing, without the empty one. */
-  readonly nullValues: readonly Uint8Array[];
-  readonly emptyIsNull: boolean;
-  /** Byte of the decimal mark. */
-  readonly decimalMark: number;
-  readonly columns: readonly CsvColumnRules[];
-}
-
-export interface CsvColumnRules {
-  /** Quoted whatever it holds. */
-  readonly quote: boolean;
-  /** An empty text is written as two quotes. */
-  readonly quoteEmpty: boolean;
-  /** What stands for null, with its quotes where it needs them. */
-  readonly null: Uint8Array;
-  readonly true: Uint8Array;
-  readonly false: Uint8Array;
-}
 
 export type CsvStep =
   /** Neighbouring raw fields: 'run' as one range where it can, 'fields' each by itself. */

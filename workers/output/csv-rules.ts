@@ -1,8 +1,33 @@
 // Turns the output's settings into the bytes and flags that the CSV writer works by.
 import { csvCell } from '../kernel/plain/emit-csv.ts';
+import type { FormulaGuard } from '../kernel/plain/formula.ts';
 import type { Schema } from '../schema.ts';
 import type { TemplateOutput } from '../template/template.ts';
-import type { CsvColumnRules, CsvRules } from './csv-program.ts';
+
+/** How cells are written, in bytes. */
+export interface CsvRules {
+  /** One character, 1 to 4 bytes. */
+  readonly delimiter: Uint8Array;
+  readonly lineEnding: Uint8Array;
+  readonly guard: FormulaGuard;
+  /** Texts that the reader takes as missing, without the empty one. */
+  readonly nullValues: readonly Uint8Array[];
+  readonly emptyIsNull: boolean;
+  /** Byte of the decimal mark. */
+  readonly decimalMark: number;
+  readonly columns: readonly CsvColumnRules[];
+}
+
+export interface CsvColumnRules {
+  /** Quoted whatever it holds. */
+  readonly quote: boolean;
+  /** An empty text is written as two quotes. */
+  readonly quoteEmpty: boolean;
+  /** What stands for null, with its quotes where it needs them. */
+  readonly null: Uint8Array;
+  readonly true: Uint8Array;
+  readonly false: Uint8Array;
+}
 
 /** @param nullValues texts that the reader takes as missing (`input.null_values`) */
 export function csvRules(output: TemplateOutput, schema: Schema, nullValues: readonly string[]): CsvRules {

@@ -2,7 +2,8 @@
 // looked at one by one, and which columns are asked for clean views first.
 import type { Batch, RawTable } from '../batch.ts';
 import type { Schema } from '../schema.ts';
-import type { CsvRules, CsvStep, PlacedStep } from './csv-program.ts';
+import type { CsvStep, PlacedStep } from './csv-program.ts';
+import type { CsvRules } from './csv-rules.ts';
 import { needsText, type TypedFormat, typedViews } from './typed-text.ts';
 
 const QUOTE = 0x22;

@@ -1,7 +1,7 @@
 // The part of the CSV kernel's program that is the same in every Run of a plan, as bytes to be copied into a Run's memory:
 // classes of first bytes, then the texts that stand for null, true and false, then the null values.
 import { GUARDED_ALWAYS, GUARDED_SIGNS } from '../kernel/plain/formula.ts';
-import type { CsvRules } from './csv-program.ts';
+import type { CsvRules } from './csv-rules.ts';
 
 const CLASS_QUOTE = 1;
 const CLASS_GUARD = 2;

@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Failed } from '../failure.ts';
 import type { CsvOutput } from '../template/template.ts';
-import type { OutputSink } from './writer.ts';
+import type { OutputSink } from './output-sink.ts';
 
 type Encode = (text: string) => Uint8Array;
 

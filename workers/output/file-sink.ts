@@ -4,7 +4,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { Failed } from '../failure.ts';
 import { MemorySink, outputTooLarge } from './memory-sink.ts';
-import type { OutputSink } from './writer.ts';
+import type { OutputSink } from './output-sink.ts';
 
 /** Smaller pieces are gathered: a write of this size costs little beside its bytes. */
 const WRITE_BYTES_MIN = 262_144;

@@ -8,8 +8,9 @@ import { rawUse } from './csv-steps.ts';
 import { isString, JsonProgram, type JsonRules } from './json-program.ts';
 import { nestConflicts, nestMembers } from './nest.ts';
 import { OutputBuffer, type RowEmitter } from './output-buffer.ts';
+import type { OutputSink } from './output-sink.ts';
 import { needsText, PLAIN_FORMAT, typedViews } from './typed-text.ts';
-import type { OutputSink, RowsAhead, RowWriter, WriterOptions } from './writer.ts';
+import type { RowsAhead, RowWriter, WriterOptions } from './writer.ts';
 
 /** Throws Failed (TEMPLATE_CHECK_FAILED) when names that the file brought cannot be nested side by side. */
 export function createJsonWriter(options: WriterOptions): RowWriter {

@@ -1,6 +1,6 @@
 // Keeps an output in memory: small outputs of Runs until they go on in a file (file-sink.ts), outputs of template tests.
 import { Failed } from '../failure.ts';
-import type { OutputSink } from './writer.ts';
+import type { OutputSink } from './output-sink.ts';
 
 /** Size of the kept bytes at the second write; it doubles as they grow. The first is often the whole of a small output. */
 const CAPACITY_BYTES_SECOND = 4096;

@@ -1,6 +1,6 @@
 // The region of a Run's memory that rows are written to before they go to the sink, and the loop that fills it.
 import type { Heap } from '../heap.ts';
-import type { OutputSink } from './writer.ts';
+import type { OutputSink } from './output-sink.ts';
 
 /** Large enough that a write costs little beside its bytes, part of a Run's reservation (budget.ts). */
 export const OUTPUT_BUFFER_BYTES = 524_288;

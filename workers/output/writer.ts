@@ -1,4 +1,4 @@
-// The contract between the last operation and the output: writers turn batches into bytes, sinks keep the bytes.
+// The contract between the last operation and the output: writers turn batches into bytes.
 import type { Batch } from '../batch.ts';
 import type { Heap } from '../heap.ts';
 import type { Kernel } from '../kernel/kernel.ts';
@@ -6,13 +6,7 @@ import type { Schema } from '../schema.ts';
 import type { TemplateOutput } from '../template/template.ts';
 import type { CsvForm } from './csv-form.ts';
 import type { RowEmitter } from './output-buffer.ts';
-
-/** Takes the bytes of an output in order. Throws Failed (RUN_RESOURCE_LIMIT) over the ceiling or on a full disk. */
-export interface OutputSink {
-  /** The bytes are copied or written before the call returns. */
-  write(bytes: Uint8Array): void;
-  readonly sizeBytes: number;
-}
+import type { OutputSink } from './output-sink.ts';
 
 export interface RowWriter {
   readonly mimeType: string;
