@@ -54,6 +54,22 @@ test('imports point one way', async (t) => {
   }
 });
 
+test('no files import each other in a circle', async (t) => {
+  // AssemblyScript names its files without an ending.
+  const ended = (target: string): string => (target.includes('/assembly/') ? `${target}.ts` : target);
+  const imports = new Map(files.map((file) => [file.path, relativeImports(file).map(ended)]));
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) return void t.fail(`a circle: ${[...way.slice(way.indexOf(path)), path].join(' → ')}`);
+    if (done.has(path)) return;
+    for (const target of imports.get(path) ?? []) if (imports.has(target)) visit(target, [...way, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  const followed = [...imports.values()].flat().filter((target) => imports.has(target));
+  t.ok(followed.length > files.length, `${followed.length} imports of ${files.length} files were followed`);
+});
+
 test('each library has one importer', async (t) => {
   const importers = new Map<string, Set<string>>();
   for (const file of product) {
