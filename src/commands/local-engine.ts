@@ -34,6 +34,8 @@ export class LocalEngine {
   readonly #pool: ThreadPool;
   readonly #startedAt = new Date().toISOString();
   readonly #outputs = new Map<string, string>();
+  /** Why a thread was lost, for whoever reports it: its Runs are only told that it was. */
+  #threadFault: unknown = null;
 
   constructor(settings: LocalEngineSettings) {
     this.#settings = settings;
@@ -41,7 +43,10 @@ export class LocalEngine {
     this.#pool = new ThreadPool({
       threads: settings.workers,
       budget: this.#budget.buffer,
-      onThreadLost: (thread) => this.#budget.forgetThread(thread),
+      onThreadLost: (thread, fault) => {
+        this.#threadFault = fault;
+        this.#budget.forgetThread(thread);
+      },
     });
   }
 
@@ -57,7 +62,7 @@ export class LocalEngine {
       this.#pool.run(this.#task(task, path, outputPath), ended).grown(size, true);
     });
     if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
-    if (end.kind !== 'done') throw new Error('the thread of the Run was lost');
+    if (end.kind !== 'done') throw new Error('the thread of the Run was lost', { cause: this.#threadFault });
     const { reportText, ...outcome } = end.outcome;
     const report = JSON.parse(reportText) as RunReport;
     return { input, outcome: { ...outcome, report }, outputPath, milliseconds: performance.now() - start };
