@@ -1,6 +1,7 @@
 // The operation `blank_down`: a value that repeats the one above is blanked.
-import { Type } from 'typebox';
+
 import type { Batch } from '../batch.ts';
+import { Type } from '../type-box.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';
 import { copyViews } from './fills/carried-fill.ts';

@@ -1,8 +1,9 @@
 // The operation `check_totals`: numbers about all rows that must come out right, or the Run fails.
-import { type Static, Type } from 'typebox';
+
 import type { Batch } from '../batch.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
+import { type Static, Type } from '../type-box.ts';
 import {
   addDecimals,
   compareDecimals,

@@ -1,6 +1,6 @@
 // The contract of an operation: what a Template says of it (parameters), what it does to the columns before the first
 // row (effect), and what it does to batches (start). The conveyor (workers/run.ts) drives it, the table is index.ts.
-import type { Static, TSchema } from 'typebox';
+
 import type { Arena } from '../arena.ts';
 import type { Batch } from '../batch.ts';
 import type { BudgetShare } from '../budget.ts';
@@ -12,6 +12,7 @@ import type { SpillFolder } from '../spill/spill-folder.ts';
 import type { Tables } from '../tables/table-cache.ts';
 import type { Scope } from '../template/scope.ts';
 import type { OnError } from '../template/template.ts';
+import type { Static, TSchema } from '../type-box.ts';
 
 /** R row-local, O in order with constant state, K keyed state that spills, B needs all rows, E check at the end. */
 export type MemoryClass = 'R' | 'O' | 'K' | 'B' | 'E';

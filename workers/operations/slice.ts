@@ -1,6 +1,7 @@
 // The operation `slice`: a stretch of the rows.
-import { Type } from 'typebox';
+
 import type { Batch } from '../batch.ts';
+import { Type } from '../type-box.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 import { HeldRows } from './rows/held-rows.ts';
 

@@ -1,6 +1,7 @@
 // The operation `top`: the first rows of an order.
-import { Type } from 'typebox';
+
 import type { Batch } from '../batch.ts';
+import { Type } from '../type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
