@@ -1,11 +1,11 @@
 // The operation `aggregate`: one row for each group.
 
 import type { Batch } from '../batch.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { CheckedExpression } from '../expression/resolution.ts';
 import { Failed } from '../failure.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { CellFault } from './cells/value-cells.ts';
 import { columnName, columnSet } from './column-set.ts';

@@ -1,12 +1,12 @@
 // The operation `append_rows`: rows of the Template or of a reference table behind those of the file.
 
 import { Batch, type ColumnData } from '../batch.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import { Failed } from '../failure.ts';
 import type { Column } from '../schema.ts';
 import { RowCodec } from '../spill/row-codec.ts';
 import { BATCH_ROOM, RowReader } from '../spill/row-reader.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { ColumnBuilder } from './cells/column-builder.ts';
 import { type Constant, constantValue } from './cells/constant-value.ts';

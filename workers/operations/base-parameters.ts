@@ -1,6 +1,6 @@
 // The parameters that every operation has beside its own (templates.md, "Operations"). The schema of the Template adds
 // them to each operation; the checker takes them off again, so that an operation sees its own parameters only.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 
 /** Of all operations. */
 export const baseParameters = {

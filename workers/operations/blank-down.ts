@@ -1,7 +1,7 @@
 // The operation `blank_down`: a value that repeats the one above is blanked.
 
 import type { Batch } from '../batch.ts';
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';
 import { copyViews } from './fills/carried-fill.ts';

@@ -1,7 +1,7 @@
 // The operation `blank_if`: takes away cells that only look like values.
 
+import { Type } from '../bundled/type-box.ts';
 import type { ColumnType } from '../schema.ts';
-import { Type } from '../type-box.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { wholeCellStep } from './cells/replace-steps.ts';

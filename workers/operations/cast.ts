@@ -1,9 +1,9 @@
 // The operation `cast`: columns of another type.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { CalendarDate, parseDateText } from '../values/calendar.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';

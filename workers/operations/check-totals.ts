@@ -1,9 +1,9 @@
 // The operation `check_totals`: numbers about all rows that must come out right, or the Run fails.
 
 import type { Batch } from '../batch.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import {
   addDecimals,
   compareDecimals,

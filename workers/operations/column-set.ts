@@ -1,7 +1,7 @@
 // The parameter that names columns: one definition of its shape for all operations. Its meaning is in Scope.resolve.
 
+import { Type } from '../bundled/type-box.ts';
 import type { ColumnSet } from '../template/scope.ts';
-import { Type } from '../type-box.ts';
 
 /** The static types of columns, as a Template writes them. */
 export const columnType = Type.Enum(['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'], {

@@ -1,5 +1,5 @@
 // The operation `copy`: a second column with the same cells.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnName } from './column-set.ts';
 import { defineOperation } from './operation.ts';

@@ -1,8 +1,8 @@
 // The operation `dedupe`: one row of each key.
 
 import type { Batch } from '../batch.ts';
+import { Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
-import { Type } from '../type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnSet } from './column-set.ts';
 import { DistinctRows } from './keys/distinct-rows.ts';

@@ -1,7 +1,7 @@
 // The operation `drop_blank_rows`: takes rows without content away.
 
 import { type Batch, META_NULL } from '../batch.ts';
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';

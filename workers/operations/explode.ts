@@ -1,10 +1,10 @@
 // The operation `explode`: a cell with several values becomes as many rows.
 
 import type { Batch, ColumnData } from '../batch.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { RowErrorCode } from '../report.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { jsonItems, jsonKind } from '../values/json-parts.ts';
 import { arrange } from './arrange.ts';
 import { exactlyOne } from './base-parameters.ts';

@@ -1,10 +1,10 @@
 // The operation `extract`: parts of a text that a pattern finds become columns.
 
+import { Type } from '../bundled/type-box.ts';
 import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Column } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { Type } from '../type-box.ts';
 import { type CellTarget, columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { foundEdit } from './cells/found-cells.ts';

@@ -1,5 +1,5 @@
 // The operation `fill_down`: an empty cell gets the value above it.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';

@@ -1,11 +1,11 @@
 // The operation `fill_empty`: gives cells without a value one.
 
 import { META_NULL } from '../batch.ts';
+import { Type } from '../bundled/type-box.ts';
 import { columnOfType } from '../expression/environment.ts';
 import type { CheckedExpression } from '../expression/resolution.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { Type } from '../type-box.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { type CellEdit, type CellTarget, type CellWork, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

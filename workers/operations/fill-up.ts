@@ -1,7 +1,7 @@
 // The operation `fill_up`: an empty cell gets the value below it.
 
 import type { Batch } from '../batch.ts';
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';

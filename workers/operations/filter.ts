@@ -1,7 +1,7 @@
 // The operation `filter`: keeps or drops the rows for which a condition is true.
 
 import type { Batch } from '../batch.ts';
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { checkCondition } from './expressions/check-expression.ts';
 import { FailedRows } from './expressions/failed-rows.ts';
 import { rowCondition } from './expressions/row-condition.ts';

@@ -1,8 +1,8 @@
 // The operation `flatten_json`: values inside JSON become columns.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { jsonEntries, jsonItems, jsonKind } from '../values/json-parts.ts';
 import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';

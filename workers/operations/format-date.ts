@@ -1,5 +1,5 @@
 // The operation `format_date`: dates and times become texts.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { CalendarDate } from '../values/calendar.ts';
 import { compileDatePattern, type DateFields, fieldsOfTimestamp } from '../values/date-pattern.ts';
 import { type TimeZone, timeZone } from '../values/time-zone.ts';

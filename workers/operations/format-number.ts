@@ -1,5 +1,5 @@
 // The operation `format_number`: numbers become texts as people write them.
-import { type Static, Type } from '../type-box.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import { Decimal, decimalFromNumber, decimalText, roundDecimal } from '../values/decimal.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

@@ -1,7 +1,7 @@
 // The operation `generalize`: makes values coarser, so that fewer people can be told by them.
 
+import { Type } from '../bundled/type-box.ts';
 import type { Scope } from '../template/scope.ts';
-import { Type } from '../type-box.ts';
 import { CalendarDate, civilDate, dayNumber } from '../values/calendar.ts';
 import { Decimal, decimalOf, parseDecimal, powerOfTen } from '../values/decimal.ts';
 import { Timestamp } from '../values/timestamp.ts';

@@ -3,8 +3,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Type } from '../bundled/type-box.ts';
 import { Failed } from '../failure.ts';
-import { Type } from '../type-box.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textOfValue } from './cells/text-of-value.ts';
 import { startValueOperator } from './cells/value-cells.ts';

@@ -1,9 +1,9 @@
 // The operation `join`: adds columns of a reference table, or keeps rows by whether the table has them.
 
 import type { Batch } from '../batch.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { arrange } from './arrange.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnName } from './column-set.ts';

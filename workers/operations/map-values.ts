@@ -1,8 +1,8 @@
 // The operation `map_values`: puts one text for another by a list.
 
+import { Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
 import type { Scope } from '../template/scope.ts';
-import { Type } from '../type-box.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

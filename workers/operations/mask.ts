@@ -1,5 +1,5 @@
 // The operation `mask`: hides the characters of texts but for a few at their ends.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textEdit } from './cells/text-cells.ts';

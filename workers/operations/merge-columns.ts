@@ -1,8 +1,8 @@
 // The operation `merge_columns`: several cells of a row become one text.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';

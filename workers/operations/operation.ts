@@ -4,6 +4,7 @@
 import type { Arena } from '../arena.ts';
 import type { Batch } from '../batch.ts';
 import type { BudgetShare } from '../budget.ts';
+import type { Static, TSchema } from '../bundled/type-box.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { RowsAhead } from '../output/writer.ts';
 import type { CodeCounts, OperationReport, RowErrorCode } from '../report.ts';
@@ -12,7 +13,6 @@ import type { SpillFolder } from '../spill/spill-folder.ts';
 import type { Tables } from '../tables/table-cache.ts';
 import type { Scope } from '../template/scope.ts';
 import type { OnError } from '../template/template.ts';
-import type { Static, TSchema } from '../type-box.ts';
 
 /** R row-local, O in order with constant state, K keyed state that spills, B needs all rows, E check at the end. */
 export type MemoryClass = 'R' | 'O' | 'K' | 'B' | 'E';

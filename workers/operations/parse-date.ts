@@ -1,7 +1,7 @@
 // The operation `parse_date`: texts become dates or times.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { CalendarDate, DAY_MAX, DAY_MIN } from '../values/calendar.ts';
 import { ambiguousDateText, compileDatePattern, type DateFields, type DatePattern } from '../values/date-pattern.ts';
 import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';

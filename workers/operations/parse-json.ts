@@ -1,5 +1,5 @@
 // The operation `parse_json`: texts become JSON values.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { jsonKind } from '../values/json-parts.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellFault, startValueOperator } from './cells/value-cells.ts';

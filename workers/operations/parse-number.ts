@@ -1,5 +1,5 @@
 // The operation `parse_number`: texts as people write numbers become exact decimals, integers or numbers.
-import { type Static, Type } from '../type-box.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import { decimalToNumber, roundDecimal } from '../values/decimal.ts';
 import { type NumberFormat, parseNumberText } from '../values/number-text.ts';
 import { startCellOperator } from './cells/cell-operator.ts';

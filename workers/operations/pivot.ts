@@ -1,10 +1,10 @@
 // The operation `pivot`: rows become columns, one row for each group.
 
 import type { Batch } from '../batch.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import { Failed } from '../failure.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { columnIndex, withoutRows } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';

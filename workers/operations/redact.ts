@@ -1,5 +1,5 @@
 // The operation `redact`: takes personal data out of texts.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { findPersonalData, type PersonalKind } from '../values/personal-data.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

@@ -1,9 +1,9 @@
 // The operation `rename`: gives columns other names. Cells are not touched.
 
+import { Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { Type } from '../type-box.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { columnName } from './column-set.ts';
 import { defineOperation } from './operation.ts';

@@ -1,5 +1,5 @@
 // The operation `reorder`: moves columns to the front or to the end.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { arrange } from './arrange.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';

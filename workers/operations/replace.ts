@@ -1,9 +1,9 @@
 // The operation `replace`: finds texts in cells and puts others in their place.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Heap } from '../heap.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

@@ -1,5 +1,5 @@
 // The operation `round`: numbers with fewer digits.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, type Rounding, roundDecimal } from '../values/decimal.ts';
 import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

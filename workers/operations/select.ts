@@ -1,5 +1,5 @@
 // The operation `select`: the columns that stay, in this order.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { arrange } from './arrange.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';

@@ -1,11 +1,11 @@
 // The operation `set`: columns computed by expressions, or filled with a constant or another column.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { CheckedExpression } from '../expression/resolution.ts';
 import { resultColumn } from '../expression/result.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { type CellEdit, type CellTarget, columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';

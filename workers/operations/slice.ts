@@ -1,7 +1,7 @@
 // The operation `slice`: a stretch of the rows.
 
 import type { Batch } from '../batch.ts';
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 import { HeldRows } from './rows/held-rows.ts';
 

@@ -1,5 +1,5 @@
 // The operation `sort`: rows in order.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { defineOperation } from './operation.ts';
 import { FinishedSorter } from './rows/finished-sorter.ts';
 import { withoutKey } from './rows/sort-keys.ts';

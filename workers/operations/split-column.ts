@@ -1,9 +1,9 @@
 // The operation `split_column`: one text becomes several.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Column } from '../schema.ts';
 import type { Place, Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { trimWhiteSpace } from './cells/text-edits.ts';

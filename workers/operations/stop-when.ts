@@ -1,7 +1,7 @@
 // The operation `stop_when`: the rows end where a condition is true.
 
 import type { Batch } from '../batch.ts';
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { withoutRows } from './cells/cell-operator.ts';
 import { checkCondition } from './expressions/check-expression.ts';
 import { FailedRows } from './expressions/failed-rows.ts';

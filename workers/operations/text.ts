@@ -1,7 +1,7 @@
 // The operation `text`: edits texts step by step.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
-import { type Static, Type } from '../type-box.ts';
 import { CELL_BYTES_MAX } from './cells/cell-limit.ts';
 import { startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

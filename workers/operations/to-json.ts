@@ -1,8 +1,8 @@
 // The operation `to_json`: several columns as one JSON object.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { valueEdit } from './cells/value-cells.ts';

@@ -1,7 +1,7 @@
 // The operation `top`: the first rows of an order.
 
 import type { Batch } from '../batch.ts';
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';

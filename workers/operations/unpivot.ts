@@ -1,9 +1,9 @@
 // The operation `unpivot`: columns become rows.
 
 import type { Batch, ColumnData } from '../batch.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column, ColumnType } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { arrange } from './arrange.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';

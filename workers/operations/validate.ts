@@ -1,5 +1,5 @@
 // The operation `validate`: rules that rows must keep, and what becomes of rows that do not. The checks are in validate/.
-import { type Static, Type } from '../type-box.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import { defineOperation } from './operation.ts';
 import { checks } from './validate/checks.ts';
 import { planRules, specialChecks } from './validate/plan-rules.ts';

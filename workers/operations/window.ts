@@ -1,8 +1,8 @@
 // The operation `window`: new columns that look at the rows around, in their group and order.
 
+import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
-import { type Static, Type } from '../type-box.ts';
 import { arrange } from './arrange.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnName, columnSet } from './column-set.ts';

@@ -1,8 +1,8 @@
 // The schema of a whole Template, put together from its sections and the table of operations.
 
+import { Type } from '../bundled/type-box.ts';
 import { baseParameters, cellParameters } from '../operations/base-parameters.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
-import { Type } from '../type-box.ts';
 import { type JsonSchema, jsonSchema } from './json-schema.ts';
 import {
   defaultsSection,

@@ -1,8 +1,8 @@
 // The shapes of a Template's sections beside its operations. A property with a default may be left out of a file.
 
+import { Type } from '../bundled/type-box.ts';
 import { baseParameters } from '../operations/base-parameters.ts';
 import { columnName, columnSet } from '../operations/column-set.ts';
-import { Type } from '../type-box.ts';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T, description: string) =>
   Type.Union([type, Type.Null()], { default: null, description });

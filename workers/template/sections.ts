@@ -1,5 +1,5 @@
 // The sections of a Template beside its operations: from the file's words to the normalised form, with defaults filled in.
-import type { Static } from '../type-box.ts';
+import type { Static } from '../bundled/type-box.ts';
 import { withDefaults } from './json-schema.ts';
 import { templateSections } from './schema.ts';
 import { defaultsSection, inputSection, outputSection } from './section-schemas.ts';

@@ -1,5 +1,5 @@
 // The two entries of a list of operations that are no operations themselves, and the names of operations to come.
-import { Type } from '../type-box.ts';
+import { Type } from '../bundled/type-box.ts';
 
 /** `use`: the operations of a fragment stand in its place. */
 export const useParameters = Type.Object({

@@ -1,6 +1,5 @@
-// Holds a normalised Template against its schema. The only importer of ajv, which compiles schemas of ours alone.
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+// Holds a normalised Template against its schema. Ajv compiles schemas of ours alone.
+import { Ajv2020, type ErrorObject, type ValidateFunction } from '../bundled/ajv.ts';
 import type { OperationTable } from './schema.ts';
 import { validationSchema } from './schema.ts';
 

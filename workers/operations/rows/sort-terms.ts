@@ -1,8 +1,8 @@
 // The parameter `by` of operations that sort: which columns, in which order.
 
+import { type Static, Type } from '../../bundled/type-box.ts';
 import type { Column } from '../../schema.ts';
 import type { Scope } from '../../template/scope.ts';
-import { type Static, Type } from '../../type-box.ts';
 import { columnIndex } from '../cells/cell-operator.ts';
 import { columnName } from '../column-set.ts';
 import type { OperatorContext } from '../operation.ts';

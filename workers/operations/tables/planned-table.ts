@@ -1,8 +1,8 @@
 // The parameter `table` of operations: the name of a reference table that the Template declares.
 
+import { Type } from '../../bundled/type-box.ts';
 import type { Scope } from '../../template/scope.ts';
 import { suggestion } from '../../template/suggestion.ts';
-import { Type } from '../../type-box.ts';
 
 export const tableName = Type.String({
   minLength: 1,
