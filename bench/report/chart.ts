@@ -28,6 +28,8 @@ export function chartSvg(title: string, { unit, bars, limit }: Chart): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#1f2933">`,
+    // For who hears pages read.
+    `<title>${escaped(`${title} (${unit})`)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="8" y="22" font-size="14" font-weight="bold">${escaped(`${title} (${unit})`)}</text>`,
     ...rows,
