@@ -1,6 +1,5 @@
 // Measures evaluations a second of expressions over rows as arrays of texts, on one thread, beside other CEL libraries
 // where bench/peers holds them. It checks the answers of every lane before it counts their time.
-
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { checkExpression } from '../workers/expression/checker.ts';

@@ -31,13 +31,13 @@ export class EndPreview {
     const ahead = index < 0 ? undefined : steps[index]!.operator.endsAhead;
     if (ahead === undefined) return null;
     const before = steps.slice(0, index);
+    if (before.some(({ edits, needsAllRows }) => edits === null || needsAllRows)) return null;
     const reads = ahead.columns.map((place) => steps[index]!.input[place]!.id);
     const isFree = (id: number): boolean =>
       id !== flagColumn &&
       columns.some((column) => column.id === id) &&
-      before.every(({ edits, needsAllRows }) => edits !== null && !needsAllRows && !edits.includes(id));
-    const knowsAll = before.every(({ edits, needsAllRows }) => edits !== null && !needsAllRows);
-    if (!knowsAll || !reads.every(isFree)) return null;
+      before.every(({ edits }) => edits?.includes(id) === false);
+    if (!reads.every(isFree)) return null;
     const layout = steps[index]!.input.map(({ id }) => columns.findIndex((column) => column.id === id));
     return new EndPreview(index, ahead, layout);
   }

@@ -53,7 +53,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
   const links: Link[] = [];
   let next: Next = (batch) => output.push(batch);
   const { startedAt, secretsDirectory } = parts.task;
-  const flagColumn = parts.plan.flagColumn ? parts.plan.schema.at(-1)!.id : null;
+  const flag = flagOf(parts);
   const works: (() => Iterable<void>)[] = [];
   const beforeRows = (work: () => Iterable<void>): void => void works.push(work);
   const { steps } = parts.plan;
@@ -69,7 +69,7 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     };
     parts.report.operations.unshift(report);
     const behind = [...links];
-    const preview = EndPreview.of(behind, step.output, flagColumn);
+    const preview = EndPreview.of(behind, step.output, flag);
     const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt, beforeRows }));
     const operator = step.definition.start(step.plan, {
       input: step.input,
@@ -100,6 +100,11 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     };
   }
   return new Chain(parts, links, next, errors, output, works);
+}
+
+/** Id of the flag column, or null. */
+function flagOf({ plan }: PipelineParts): number | null {
+  return plan.flagColumn ? plan.schema.at(-1)!.id : null;
 }
 
 /** A step of the chain. */
@@ -185,9 +190,7 @@ class Chain implements Pipeline {
     this.#parts = parts;
     this.#links = links;
     this.#exactEnd = ExactEnd.of(links, errors);
-    const { schema, flagColumn } = parts.plan;
-    const flag = flagColumn ? schema.at(-1)!.id : null;
-    this.#preview = this.#exactEnd === null ? EndPreview.of(links, schema, flag) : null;
+    this.#preview = this.#exactEnd === null ? EndPreview.of(links, parts.plan.schema, flagOf(parts)) : null;
     this.#first = this.#preview === null ? first : gated(links, this.#preview, first);
     this.#errors = errors;
     this.#output = output;

@@ -1,6 +1,5 @@
 // Reads one JSON object of the catalog field by field; what is wrong is noted with its pointer and what to write instead,
 // and reads as absent, so that one pass finds everything.
-
 import { suggestion } from '../../workers/template/suggestion.ts';
 import type { ProblemList } from './problems.ts';
 

@@ -1,6 +1,5 @@
 // Reads a catalog folder whole into a snapshot, or into the list of everything that is wrong with it. Between files it
 // lets the event loop turn, so that a running node can do it beside its work.
-
 import { suggestion } from '../../workers/template/suggestion.ts';
 import { type Account, Catalog, type Plan } from './catalog.ts';
 import { type CatalogFile, CatalogFolder } from './catalog-folder.ts';

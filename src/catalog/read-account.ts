@@ -1,5 +1,4 @@
 // accounts/<account>.json: name, subscription and keys of one account.
-
 import { suggestion } from '../../workers/template/suggestion.ts';
 import { SCOPES, type Scope } from './access.ts';
 import type { ApiKey, Plan, Subscription } from './catalog.ts';

@@ -1,5 +1,4 @@
 // `catalog check`: says everything that is wrong with a catalog folder, its Templates' tests included.
-
 import { join } from 'node:path';
 import { suggestion } from '../../workers/template/suggestion.ts';
 import type { Template } from '../../workers/template/template.ts';

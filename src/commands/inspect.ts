@@ -12,8 +12,9 @@ export const command: Command = {
   name: 'inspect',
   usage: `template-run inspect FILE...
 
-Prints one JSON line per file ("-" is standard input): {file, type, encoding, delimiter, quote, header_row, columns, rows}, or
-{file, error, message}. header_row counts records from 0 and is null when there is none; columns are {count, names}.
+Prints one JSON line per file ("-" is standard input): {file, type, encoding, delimiter, quote, header_row, columns,
+rows}, or {file, error, message}. header_row counts records from 0 and is null when there is none; columns are
+{count, names}.
 
 Exit status: 0 all were read, 1 a file was not, 2 usage.`,
   run: inspectFiles,

@@ -1,5 +1,4 @@
 // `keys`: issues, lists and revokes the API keys of an account.
-
 import { suggestion } from '../../workers/template/suggestion.ts';
 import { SCOPES, type Scope } from '../catalog/access.ts';
 import { AccountEditError, changeAccount, readAccountText } from '../catalog/account-editor.ts';

@@ -17,8 +17,8 @@ export const command: Command = {
   usage: `template-run run TEMPLATE INPUT... [-o FILE or DIR]
 
 Applies the Template file (JSON or YAML) to each input (CSV, also gzip-compressed; "-" is standard input). The output
-goes to standard output, or with -o to a file, or into a folder (one file for each input). Progress and summary are on standard error, failures
-as CODE: message.
+goes to standard output, or with -o to a file, or into a folder (one file for each input). Progress and summary are on
+standard error, failures as CODE: message.
 
   -o, --output PATH    file, or folder when it is one, ends in / or there are several inputs
   --tables DIR         reference tables, NAME.csv

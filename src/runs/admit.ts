@@ -1,5 +1,4 @@
 // Checks 10 to 12 of create_run: quota, slot, memory. What they take hangs on one object and is given back together.
-
 import { reservationBytes } from '../../workers/template/reservation.ts';
 import { chargeDigest, chargeDigestPrefix } from '../admission/charge-digest.ts';
 import type { HeldThing, Lease } from '../admission/lease.ts';

@@ -1,5 +1,5 @@
-// Where Runs live: behind an interface whose answers may take time, so that a store shared by several nodes can take its place. Nothing
-// else may know where Runs are kept.
+// Where Runs live: behind an interface whose answers may take time, so that a store shared by several nodes can take its
+// place. Nothing else may know where Runs are kept.
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { Soon } from '../soon.ts';
 import { ExpiringMap } from './expiring-map.ts';

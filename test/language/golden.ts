@@ -1,7 +1,6 @@
 // Runs tables of golden cases: a Template, a file and the bytes that must come out, worked out by hand. Each case runs
 // with batches of one row, of two and of full size, so that no answer depends on how rows fall into batches, and in
 // a memory that moves whenever it may.
-
 import { test } from 'tap';
 import { parse } from 'yaml';
 import type { RunOutcome } from '../../workers/messages.ts';

@@ -1,5 +1,4 @@
 // Where columns stand that are made of others, when they take over a name of those.
-
 import { golden } from './golden.ts';
 
 golden('split_column', [

@@ -1,5 +1,4 @@
 // The end of a Run's addresses: state that grows stops before it, what a Run needs in any case goes on.
-
 import t from 'tap';
 import { unlimitedShare } from '../../workers/budget.ts';
 import { Heap, MEMORY_BYTES_MAX, PAGE_BYTES, STATE_ADDRESS_MAX } from '../../workers/heap.ts';

@@ -1,6 +1,5 @@
 // Owns the tree of an expression as the parser builds it, macros already told apart from calls. Types are kept beside it
 // by the checker, so the tree never changes.
-
 import type { Value } from './value.ts';
 
 /** Every node knows where it begins in the source (UTF-16 units). */

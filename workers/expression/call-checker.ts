@@ -1,6 +1,5 @@
 // Owns how calls and operators choose their overloads by the static types, after cel-go's checker, and what a message
 // says when none fits.
-
 import { type BinaryNode, type CallNode, dottedName, type ExpressionNode, type UnaryNode } from './ast.ts';
 import type { CheckScope } from './check-scope.ts';
 import { foreignFunction } from './foreign-words.ts';

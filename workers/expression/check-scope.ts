@@ -1,6 +1,5 @@
 // Owns what one check gathers: types, resolutions, problems, macro variables. It knows no rule of the language but that
 // literals beside a decimal are decimals.
-
 import type { ExpressionNode } from './ast.ts';
 import type { ExpressionEnvironment } from './environment.ts';
 import { PROBLEMS_MAX } from './limits.ts';

@@ -1,6 +1,5 @@
 // Owns the static check of an expression: what every name is, the type of every node, all problems at once. How calls
 // choose their overloads is call-checker.ts, names are name-checker.ts.
-
 import type { ComprehensionNode, ExpressionNode, ListNode, MapNode, OptionalMapNode } from './ast.ts';
 import { checkBinary, checkCall, checkUnary } from './call-checker.ts';
 import { CheckScope } from './check-scope.ts';

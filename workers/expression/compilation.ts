@@ -1,6 +1,5 @@
 // Owns what the compilers of one expression share: getters of columns, the frame of macro variables, the budget of steps,
 // and the change between the two forms of an int (value.ts).
-
 import { Decimal, parseDecimal } from '../values/decimal.ts';
 import type { Timestamp } from '../values/timestamp.ts';
 import type { ExpressionNode, LiteralNode } from './ast.ts';

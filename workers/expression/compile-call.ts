@@ -1,5 +1,4 @@
 // Owns calls: a certain overload runs at once, otherwise the values choose it; nulls go through.
-
 import { CalendarDate } from '../values/calendar.ts';
 import { Decimal } from '../values/decimal.ts';
 import { Duration, Timestamp } from '../values/timestamp.ts';

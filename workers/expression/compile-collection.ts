@@ -1,5 +1,4 @@
 // Owns names, fields, elements, lists and maps as closures.
-
 import type { IdentifierNode, IndexNode, ListNode, MapNode, SelectNode } from './ast.ts';
 import type { Compilation, Evaluate } from './compilation.ts';
 import { BAD_KEY, INDEX_OUT_OF_RANGE, NO_OVERLOAD, NO_SUCH_KEY, UNKNOWN_NAME } from './evaluation-error.ts';

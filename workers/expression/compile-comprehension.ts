@@ -1,5 +1,4 @@
 // Owns the macros with variables as loops over lists and maps. Variables live in the frame; every turn is a step.
-
 import type { BindNode, ComprehensionMacro, ComprehensionNode, OptionalMapNode } from './ast.ts';
 import type { Compilation, Evaluate } from './compilation.ts';
 import { BAD_KEY, EvaluationError, NO_OVERLOAD } from './evaluation-error.ts';

@@ -1,6 +1,5 @@
 // Owns the operators of two values: closures on machine values where the types are known, equality and membership for
 // the rest.
-
 import { compareDecimals, type Decimal } from '../values/decimal.ts';
 import type { BinaryNode, ExpressionNode } from './ast.ts';
 import type { Compilation, Evaluate } from './compilation.ts';

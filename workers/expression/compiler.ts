@@ -1,6 +1,5 @@
 // Owns turning a checked expression into closures: no code is made from text. Static types choose the closures, so that
 // nothing is dispatched at run time where types are known.
-
 import type { ConditionalNode, ExpressionNode, LogicalNode } from './ast.ts';
 import { Compilation, type Evaluate, type Resolver } from './compilation.ts';
 import { compileCall, compileNegation } from './compile-call.ts';

@@ -1,6 +1,5 @@
 // Owns what an expression may name: the columns at its step, the cell at hand, the reference tables. Rows are the
 // compiler's.
-
 import type { ColumnType } from '../schema.ts';
 import { BOOL, DATE, DECIMAL, DOUBLE, DYN, INT, STRING, TIMESTAMP, type Type } from './type.ts';
 

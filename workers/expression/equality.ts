@@ -1,6 +1,5 @@
 // Owns equality and order of values in their dynamic form: CEL's, where numbers of every type compare by value and
 // values of different types are simply not equal.
-
 import { CalendarDate } from '../values/calendar.ts';
 import { compareDecimals, Decimal, powerOfTen } from '../values/decimal.ts';
 import { compareInstants, Duration, Timestamp } from '../values/timestamp.ts';

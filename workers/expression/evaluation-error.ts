@@ -1,5 +1,4 @@
 // Owns what goes wrong with one row: a code for the row's error and never a word of the row's content.
-
 import type { RowErrorCode } from '../report.ts';
 
 /** The row error codes that an expression can give. */

@@ -1,5 +1,4 @@
 // Owns the question whether a node can ever be an error for a row: where it cannot, && and || need no handler.
-
 import type { ExpressionNode } from './ast.ts';
 import type { CheckedExpression } from './resolution.ts';
 

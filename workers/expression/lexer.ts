@@ -1,6 +1,5 @@
 // Owns cutting an expression into tokens. What strings and numbers mean is literal.ts, what tokens mean together is
 // parser.ts.
-
 import { ProblemFound } from './problem.ts';
 
 /** Kinds of tokens; `operator` includes brackets and the word `in`, `keyword` is true, false and null. */

@@ -6,7 +6,6 @@
 // one start is at most OPTIONS_MAX times the length, if whatever may follow an unbounded quantifier cannot begin with a
 // character that the quantifier takes too (giving characters back then never helps). A search tries every start, so an
 // unbounded quantifier must either follow `^` or end the pattern, where it cannot fail.
-
 import { BLANK, type CharacterSet, complement, DIGIT, overlaps, scriptOfSet, union, WORD } from './character-set.ts';
 
 /** The pattern in JavaScript's syntax (flag u), or null when it is outside of the subset. */

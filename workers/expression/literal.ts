@@ -1,5 +1,4 @@
 // Owns what the literals of an expression mean: escapes of strings and bytes, ranges of numbers.
-
 import { parseDecimal } from '../values/decimal.ts';
 import type { Token } from './lexer.ts';
 import { ProblemFound } from './problem.ts';

@@ -1,6 +1,5 @@
 // Owns the calls that are no calls: has, the comprehensions, cel.bind, optMap and optFlatMap. Their first arguments are
 // names, so they are told apart before anything is looked up.
-
 import type { ComprehensionMacro, ExpressionNode } from './ast.ts';
 import { RESERVED_WORDS } from './lexer.ts';
 import { ProblemFound } from './problem.ts';

@@ -1,6 +1,5 @@
 // Owns what names mean: macro variables, columns, row["..."], value, run.row, run.started_at, names of types; and fields
 // and elements of values.
-
 import { dottedName, type ExpressionNode, type IdentifierNode, type IndexNode, type SelectNode } from './ast.ts';
 import type { CheckScope } from './check-scope.ts';
 import { typeOfColumn } from './environment.ts';

@@ -1,6 +1,5 @@
 // Owns the grammar of expressions: tokens to a tree, within the limits of source, nodes and depth. Macros are told apart
 // in macro.ts; names and types are the checker's.
-
 import { type BinaryOperator, dottedName, type ExpressionNode, type ListNode, type MapNode } from './ast.ts';
 import { foreignOperator } from './foreign-words.ts';
 import { RESERVED_WORDS, type Token, tokenize } from './lexer.ts';

@@ -1,6 +1,5 @@
 // Owns regular expressions: RE2's syntax in linear time. The only importer of re2js; patterns of the provably linear
 // subset (linear-pattern.ts) run on the native RegExp, which a differential test holds against re2js.
-
 import { RE2JS, RE2JSException } from 're2js';
 import { type GreedyPattern, greedyPattern } from './greedy-pattern.ts';
 import { linearPattern } from './linear-pattern.ts';

@@ -1,6 +1,5 @@
 // Owns what the checker finds out about the nodes of a tree, for the compilers: which column a name is, which overloads
 // a call may run.
-
 import type { ExpressionNode } from './ast.ts';
 import type { FunctionDefinition, Overload } from './functions/definition.ts';
 import type { Type } from './type.ts';

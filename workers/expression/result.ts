@@ -1,5 +1,4 @@
 // Owns what column an expression's result makes and the cell of each value: types that no column has become text or JSON.
-
 import type { ColumnType } from '../schema.ts';
 import { Decimal } from '../values/decimal.ts';
 import { columnOfType } from './environment.ts';

@@ -1,5 +1,4 @@
 // Owns positions in texts by code points, as CEL counts them, and the limit on texts that are made.
-
 import { INDEX_OUT_OF_RANGE, TEXT_TOO_LONG } from './evaluation-error.ts';
 import { TEXT_LENGTH_MAX } from './limits.ts';
 import type { Integer } from './value.ts';

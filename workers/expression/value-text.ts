@@ -1,5 +1,4 @@
 // Owns how values become texts and JSON, and JSON becomes values: what a cell of a computed column holds.
-
 import { CalendarDate, dateText } from '../values/calendar.ts';
 import { Decimal, decimalText } from '../values/decimal.ts';
 import { Duration, durationText, Timestamp, timestampText } from '../values/timestamp.ts';

@@ -6,7 +6,6 @@
 // Timestamp, Duration, ListValue (an array), MapValue, OptionalValue, TypeValue.
 // Static form: where the checker knows that a value is an int it is carried as a number while it is a safe integer and
 // as a bigint above, so that hot paths compute on machine numbers and stay exact. Every other type has one form only.
-
 import type { CalendarDate } from '../values/calendar.ts';
 import type { Decimal } from '../values/decimal.ts';
 import type { Duration, Timestamp } from '../values/timestamp.ts';

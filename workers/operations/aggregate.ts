@@ -1,5 +1,4 @@
 // The operation `aggregate`: one row for each group.
-
 import type { Batch } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { CheckedExpression } from '../expression/resolution.ts';

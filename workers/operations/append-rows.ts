@@ -1,5 +1,4 @@
 // The operation `append_rows`: rows of the Template or of a reference table behind those of the file.
-
 import { Batch, type ColumnData } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { Failed } from '../failure.ts';

@@ -1,5 +1,4 @@
 // The operation `blank_down`: a value that repeats the one above is blanked.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';

@@ -1,5 +1,4 @@
 // The operation `blank_if`: takes away cells that only look like values.
-
 import { Type } from '../bundled/type-box.ts';
 import type { ColumnType } from '../schema.ts';
 import { startCellOperator } from './cells/cell-operator.ts';

@@ -1,5 +1,4 @@
 // The operation `cast`: columns of another type.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';

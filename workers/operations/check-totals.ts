@@ -1,5 +1,4 @@
 // The operation `check_totals`: numbers about all rows that must come out right, or the Run fails.
-
 import type { Batch } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';

@@ -1,5 +1,4 @@
 // The parameter that names columns: one definition of its shape for all operations. Its meaning is in Scope.resolve.
-
 import { Type } from '../bundled/type-box.ts';
 import type { ColumnSet } from '../template/scope.ts';
 

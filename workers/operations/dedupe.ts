@@ -1,5 +1,4 @@
 // The operation `dedupe`: one row of each key.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';

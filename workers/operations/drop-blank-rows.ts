@@ -1,5 +1,4 @@
 // The operation `drop_blank_rows`: takes rows without content away.
-
 import { type Batch, META_NULL } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';

@@ -1,5 +1,4 @@
 // The operation `drop_repeated_headers`: takes rows away that repeat the file's header, as at the top of each page.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';

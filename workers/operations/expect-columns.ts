@@ -1,5 +1,4 @@
 // The operation `expect_columns`: which columns there must be at this step, decided from the header alone.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';

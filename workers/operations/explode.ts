@@ -1,5 +1,4 @@
 // The operation `explode`: a cell with several values becomes as many rows.
-
 import type { Batch, ColumnData } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { RowErrorCode } from '../report.ts';

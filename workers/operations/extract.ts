@@ -1,5 +1,4 @@
 // The operation `extract`: parts of a text that a pattern finds become columns.
-
 import { Type } from '../bundled/type-box.ts';
 import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Column } from '../schema.ts';

@@ -1,5 +1,4 @@
 // The operation `fill_empty`: gives cells without a value one.
-
 import { META_NULL } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { columnOfType } from '../expression/environment.ts';

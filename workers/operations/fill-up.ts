@@ -1,5 +1,4 @@
 // The operation `fill_up`: an empty cell gets the value below it.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';

@@ -1,5 +1,4 @@
 // The operation `filter`: keeps or drops the rows for which a condition is true.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { checkCondition } from './expressions/check-expression.ts';

@@ -1,5 +1,4 @@
 // The operation `flatten_json`: values inside JSON become columns.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';

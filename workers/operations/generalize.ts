@@ -1,5 +1,4 @@
 // The operation `generalize`: makes values coarser, so that fewer people can be told by them.
-
 import { Type } from '../bundled/type-box.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, civilDate, dayNumber } from '../values/calendar.ts';

@@ -1,5 +1,4 @@
 // The operation `join`: adds columns of a reference table, or keeps rows by whether the table has them.
-
 import type { Batch } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';

@@ -1,5 +1,4 @@
 // The operation `map_values`: puts one text for another by a list.
-
 import { Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
 import type { Scope } from '../template/scope.ts';

@@ -1,5 +1,4 @@
 // The operation `merge_columns`: several cells of a row become one text.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';

@@ -1,6 +1,5 @@
 // The contract of an operation: what a Template says of it (parameters), what it does to the columns before the first
 // row (effect), and what it does to batches (start). The conveyor (workers/run.ts) drives it, the table is index.ts.
-
 import type { Arena } from '../arena.ts';
 import type { Batch } from '../batch.ts';
 import type { BudgetShare } from '../budget.ts';

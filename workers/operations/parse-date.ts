@@ -1,5 +1,4 @@
 // The operation `parse_date`: texts become dates or times.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, DAY_MAX, DAY_MIN } from '../values/calendar.ts';

@@ -1,5 +1,4 @@
 // The operation `pivot`: rows become columns, one row for each group.
-
 import type { Batch } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { Failed } from '../failure.ts';

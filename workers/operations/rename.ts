@@ -1,5 +1,4 @@
 // The operation `rename`: gives columns other names. Cells are not touched.
-
 import { Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';

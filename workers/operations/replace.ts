@@ -1,5 +1,4 @@
 // The operation `replace`: finds texts in cells and puts others in their place.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Heap } from '../heap.ts';

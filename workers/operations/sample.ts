@@ -1,5 +1,4 @@
 // The operation `sample`: some of the rows, chosen by their place and a seed, so that the same come out in every Run.
-
 import { type Batch, VIEW_BYTES } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { exactlyOne } from './base-parameters.ts';

@@ -1,5 +1,4 @@
 // The operation `set`: columns computed by expressions, or filled with a constant or another column.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { CheckedExpression } from '../expression/resolution.ts';
 import { resultColumn } from '../expression/result.ts';

@@ -1,5 +1,4 @@
 // The operation `slice`: a stretch of the rows.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';

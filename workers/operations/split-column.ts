@@ -1,5 +1,4 @@
 // The operation `split_column`: one text becomes several.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
 import type { Column } from '../schema.ts';

@@ -1,5 +1,4 @@
 // The operation `stop_when`: the rows end where a condition is true.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { withoutRows } from './cells/cell-operator.ts';

@@ -1,5 +1,4 @@
 // The operation `text`: edits texts step by step.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
 import { CELL_BYTES_MAX } from './cells/cell-limit.ts';

@@ -1,5 +1,4 @@
 // The operation `to_json`: several columns as one JSON object.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';

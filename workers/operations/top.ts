@@ -1,5 +1,4 @@
 // The operation `top`: the first rows of an order.
-
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';

@@ -1,5 +1,4 @@
 // The operation `unpivot`: columns become rows.
-
 import type { Batch, ColumnData } from '../batch.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column, ColumnType } from '../schema.ts';

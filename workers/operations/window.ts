@@ -1,5 +1,4 @@
 // The operation `window`: new columns that look at the rows around, in their group and order.
-
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';

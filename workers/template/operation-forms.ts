@@ -1,5 +1,4 @@
 // Brings each entry of a list of operations into one form, `{op: name, ...}`: a file may also write `{name: {...}}`.
-
 import { pointerSegment } from './pointer.ts';
 import type { OperationTable } from './schema.ts';
 import { languageOperations } from './structure-operations.ts';

@@ -1,5 +1,4 @@
 // What the reference says of expressions, their functions, and the patterns of dates and texts.
-
 import { DATE_NAMES } from '../values/month-names.ts';
 
 /** Functions as they are called, with what they give, by theme. A test holds the names to the table of functions. */

@@ -1,5 +1,4 @@
 // The schema of a whole Template, put together from its sections and the table of operations.
-
 import { Type } from '../bundled/type-box.ts';
 import { baseParameters, cellParameters } from '../operations/base-parameters.ts';
 import type { OperationDefinition } from '../operations/operation.ts';

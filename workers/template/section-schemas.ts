@@ -1,5 +1,4 @@
 // The shapes of a Template's sections beside its operations. A property with a default may be left out of a file.
-
 import { Type } from '../bundled/type-box.ts';
 import { baseParameters } from '../operations/base-parameters.ts';
 import { columnName, columnSet } from '../operations/column-set.ts';

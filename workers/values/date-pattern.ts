@@ -1,6 +1,5 @@
 // Owns date patterns as CLDR writes them (`dd.MM.yyyy HH:mm`): reading a text as a whole and writing one. Zones by name,
 // ranges of years and what a row's error is called are the caller's.
-
 import { type CivilDate, civilDate, dayNumber, isDate, isoWeekday } from './calendar.ts';
 import { letterHint, NO_PERCENT } from './date-pattern-hint.ts';
 import { DATE_NAMES, type DateNames, foldName, type Spelling } from './month-names.ts';

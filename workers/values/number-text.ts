@@ -1,6 +1,5 @@
 // Owns reading numbers as people write them (`1.234,56`, `(12)`, `7,5 %`, `120- `) into exact decimals. Which error a
 // row gets, and the column's final type, are the caller's.
-
 import { Decimal, parseDecimal } from './decimal.ts';
 
 /** The ways in which a text may say "below zero". */

@@ -1,6 +1,5 @@
 // Owns offsets of IANA time zones, taken from the runtime's own tzdata through Intl and kept per zone. It does not read
 // or write dates.
-
 import { dayNumber } from './calendar.ts';
 import { parseOffset } from './timestamp.ts';
 

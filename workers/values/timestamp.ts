@@ -1,6 +1,5 @@
 // Owns instants and durations with nanoseconds: their ranges, arithmetic and RFC 3339 texts. Zones by name are
 // time-zone.ts, patterns are date-pattern.ts.
-
 import { civilDate, dayNumber, isDate } from './calendar.ts';
 
 /** Seconds of 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z: the range of instants (protobuf Timestamp). */

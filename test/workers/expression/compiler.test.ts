@@ -1,6 +1,5 @@
 // Holds the closures that static types choose to the dispatch by values: the same expression over typed columns and over
 // columns of unknown type gives the same.
-
 import fc from 'fast-check';
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/checker.ts';

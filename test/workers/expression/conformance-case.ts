@@ -1,5 +1,4 @@
 // Owns reading the cases of @bufbuild/cel-spec: which ones are left out and why, and their values and types in ours.
-
 import {
   BOOL,
   BYTES,

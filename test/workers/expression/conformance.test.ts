@@ -1,5 +1,4 @@
 // Runs every case of the public conformance data of CEL that needs no protobuf through checker and compiler.
-
 import { isDeepStrictEqual } from 'node:util';
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js';
 import t from 'tap';

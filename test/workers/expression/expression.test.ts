@@ -1,5 +1,4 @@
 // Holds our additions to CEL to templates.md: columns, decimals, nulls, functions, messages; and hostile expressions.
-
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/checker.ts';
 import { ENVIRONMENT, holds, ROW, run } from './row-case.ts';

@@ -1,5 +1,4 @@
 // Holds the parser to its own printing, and to giving nothing but trees and problems.
-
 import { tests as parsing } from '@bufbuild/cel-spec/testdata/parsing.js';
 import fc from 'fast-check';
 import { test } from 'tap';

@@ -1,5 +1,4 @@
 // Holds the native lane of regular expressions to re2js.
-
 import fc from 'fast-check';
 import { test } from 'tap';
 import { compileRegularExpression, type RegularExpression } from '../../../workers/expression/regular-expression.ts';

@@ -1,5 +1,4 @@
 // Owns one row and the evaluation of expressions over it, for the tests beside it.
-
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/checker.ts';
 import { compileExpression } from '../../../workers/expression/compiler.ts';

@@ -1,5 +1,4 @@
 // Holds decimals to exact fractions.
-
 import fc from 'fast-check';
 import { test } from 'tap';
 import {

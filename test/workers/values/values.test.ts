@@ -1,5 +1,4 @@
 // Holds calendar, date patterns, zones and written numbers to oracles: JavaScript's Date, round trips.
-
 import fc from 'fast-check';
 import { test } from 'tap';
 import {

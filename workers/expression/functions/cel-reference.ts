@@ -1,5 +1,4 @@
 // Owns what the reference says about CEL's own functions and its extensions. Examples are run by a test.
-
 import { entry, type FunctionReference } from './row-reference.ts';
 
 export const CEL_REFERENCE: readonly FunctionReference[] = [

@@ -1,6 +1,5 @@
 // Owns the conversions of CEL (bool, bytes, double, duration, dyn, int, string, timestamp, type, uint) and ours to
 // decimal and date.
-
 import { CalendarDate, dateText, dayNumber, isDate, parseDateText } from '../../values/calendar.ts';
 import {
   Decimal,

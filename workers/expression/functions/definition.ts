@@ -1,6 +1,5 @@
 // Owns the shape of a function of the language: its names, overloads and what it does with null. The tables of functions
 // are the files beside this one, index.ts puts them together.
-
 import type { Timestamp } from '../../values/timestamp.ts';
 import type { Type } from '../type.ts';
 import type { Value } from '../value.ts';

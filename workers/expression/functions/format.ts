@@ -1,5 +1,4 @@
 // Owns string.format of CEL's strings extension: %s %d %f %e %b %o %x %X and %%.
-
 import { CalendarDate, dateText } from '../../values/calendar.ts';
 import { Decimal, decimalText, roundDecimal } from '../../values/decimal.ts';
 import { Duration, durationText, Timestamp, timestampText } from '../../values/timestamp.ts';

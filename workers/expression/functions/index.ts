@@ -1,5 +1,4 @@
 // The table of all functions by name.
-
 import { CONVERSIONS } from './conversion.ts';
 import type { FunctionDefinition } from './definition.ts';
 import { FORMAT_FUNCTIONS } from './format.ts';

@@ -1,5 +1,4 @@
 // Owns CEL's math extension (math.*).
-
 import { compareNumbers, isNumeric, type Numeric } from '../equality.ts';
 import { BAD_ARGUMENT, OVERFLOW } from '../evaluation-error.ts';
 import { BOOL, DOUBLE, DYN, INT, listOf, type Type, UINT } from '../type.ts';

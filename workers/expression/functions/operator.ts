@@ -1,6 +1,5 @@
 // Owns the arithmetic and ordering operators as overloads: which types they take, what they give. Equality, `in` and the
 // logical operators take any types and are compiled apart.
-
 import { CalendarDate, DAY_MAX, DAY_MIN } from '../../values/calendar.ts';
 import {
   addDecimals,

@@ -1,6 +1,5 @@
 // Owns CEL's optionals as functions; `.?`, `[?]` and the macros optMap and optFlatMap are compiled apart. And base64 of
 // the encoders extension.
-
 import { CalendarDate } from '../../values/calendar.ts';
 import { Decimal } from '../../values/decimal.ts';
 import { Duration, Timestamp } from '../../values/timestamp.ts';

@@ -1,5 +1,4 @@
 // Owns our functions on dates and instants. An instant is taken in the offset that it carries (to_timezone sets it).
-
 import {
   addMonths,
   type CalendarDate,

@@ -1,5 +1,4 @@
 // Owns our functions on numbers: round, floor, ceil, abs, min, max, mod, parse_number.
-
 import {
   type Decimal,
   decimalFromNumber,

@@ -1,5 +1,4 @@
 // Owns our functions on texts: upper, lower, title, left, right, padding, patterns, splitting and joining.
-
 import { BAD_ARGUMENT } from '../evaluation-error.ts';
 import { TEXT_LENGTH_MAX } from '../limits.ts';
 import type { PatternMatch, RegularExpression } from '../regular-expression.ts';

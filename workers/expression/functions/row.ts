@@ -1,6 +1,5 @@
 // Owns our functions on missing values, errors, keys and reference tables: is_blank, coalesce, if_error, lookup,
 // hash_key, valid_iban.
-
 import { createHash } from 'node:crypto';
 import { isIban } from '../../values/iban.ts';
 import { BOOL, DYN, STRING, variable } from '../type.ts';

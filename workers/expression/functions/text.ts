@@ -1,5 +1,4 @@
 // Owns CEL's own functions on strings and its strings extension (format is format.ts).
-
 import { BAD_ARGUMENT, INDEX_OUT_OF_RANGE, TOO_MANY_STEPS } from '../evaluation-error.ts';
 import { STEP_LENGTH, STEP_PATTERN_LENGTH, STEP_PATTERN_WORK } from '../limits.ts';
 import { compileRegularExpression, mayTest, type RegularExpression } from '../regular-expression.ts';

@@ -1,5 +1,4 @@
 // Owns CEL's selectors on instants and spans (getFullYear and so on) with their time zones.
-
 import { civilDate, dayOfYear, isoWeekday } from '../../values/calendar.ts';
 import { type TimeZone, timeZone } from '../../values/time-zone.ts';
 import { type Duration, durationNanos, type Timestamp } from '../../values/timestamp.ts';

@@ -1,5 +1,4 @@
 // Cells of text as CSV: null, empty, bare or quoted, with the formula guard. The program's layout is in emit-layout.ts.
-
 import {
   CELL_CLASSES,
   CLASS_GUARD,

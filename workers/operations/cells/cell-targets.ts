@@ -1,5 +1,4 @@
 // Which columns an operation on cells reads and where its results go: the parameters `columns` and `into`.
-
 import { Type } from '../../bundled/type-box.ts';
 import type { Column, ColumnType } from '../../schema.ts';
 import type { ColumnSet, Scope } from '../../template/scope.ts';

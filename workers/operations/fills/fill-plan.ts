@@ -17,7 +17,14 @@ interface Given {
 }
 
 const ALL_TYPES: readonly ColumnType[] = [
-  ...(['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const),
+  'text',
+  'integer',
+  'decimal',
+  'number',
+  'boolean',
+  'date',
+  'datetime',
+  'json',
 ];
 
 export function planFill({ columns, group_by, into }: Given, scope: Scope): FillPlan {

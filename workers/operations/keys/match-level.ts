@@ -1,5 +1,4 @@
 // When two texts count as the same: the levels of the parameter `match` and the steps that make equal texts identical.
-
 import { Type } from '../../bundled/type-box.ts';
 import type { Heap } from '../../heap.ts';
 import type { TextStep } from '../cells/text-chain.ts';

@@ -1,5 +1,4 @@
 // The parameter `by` of operations that sort: which columns, in which order.
-
 import { type Static, Type } from '../../bundled/type-box.ts';
 import type { Column } from '../../schema.ts';
 import type { Scope } from '../../template/scope.ts';

@@ -1,5 +1,4 @@
 // The parameter `table` of operations: the name of a reference table that the Template declares.
-
 import { Type } from '../../bundled/type-box.ts';
 import type { Scope } from '../../template/scope.ts';
 import { suggestion } from '../../template/suggestion.ts';

@@ -1,6 +1,5 @@
 // A rule of `validate` as a Template writes it, and what a check is. The checks themselves are in the files beside it, by
 // family; checks.ts is their table.
-
 import { type Static, Type } from '../../bundled/type-box.ts';
 import type { GreedyPattern } from '../../expression/greedy-pattern.ts';
 import type { RowErrorCode } from '../../report.ts';

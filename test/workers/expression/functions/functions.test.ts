@@ -1,5 +1,4 @@
 // Holds our own functions to templates.md: texts, numbers, dates, lookups.
-
 import { execFileSync } from 'node:child_process';
 import { test } from 'tap';
 import { CEL_REFERENCE } from '../../../../workers/expression/functions/cel-reference.ts';

@@ -1,5 +1,4 @@
 // Holds arithmetic on ints in their static form to bigints of 64 bits.
-
 import fc from 'fast-check';
 import { test } from 'tap';
 import { EvaluationError } from '../../../../workers/expression/evaluation-error.ts';
