@@ -77,6 +77,7 @@ export const appendRows = defineOperation({
     },
   ],
   effect: plan,
+  edits: () => [],
   start: (planned, context) => new AppendedRows(planned, context),
 });
 

@@ -1,6 +1,7 @@
 // The operation `blank_down`: a value that repeats the one above is blanked.
 import type { Batch } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
+import { editedIds } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';
 import { copyViews } from './fills/carried-fill.ts';
@@ -86,7 +87,7 @@ export const blankDown = defineOperation({
   effect({ columns, into }, scope) {
     return cellTargets(scope, { columns, into, takes: ['text'], makes: 'text' });
   },
-  edits: (targets) => targets.map(({ target }) => target.id),
+  edits: editedIds,
   start(targets, context) {
     const { arena, next, report } = context;
     const frame = new FillFrame(context, targets);

@@ -1,7 +1,7 @@
 // The operation `blank_if`: takes away cells that only look like values.
 import { Type } from '../bundled/type-box.ts';
 import type { ColumnType } from '../schema.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { wholeCellStep } from './cells/replace-steps.ts';
 import { textEdit } from './cells/text-cells.ts';
@@ -74,6 +74,7 @@ export const blankIf = defineOperation({
     const targets = cellTargets(scope, { columns, into, takes, makes: null });
     return { targets, values, anyCase: !case_sensitive };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, values, anyCase }, context) {
     if (values === null) {
       const blank = (type: ColumnType) => valueEdit(context, { type, bind: () => undefined, compute: () => null });

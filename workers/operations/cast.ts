@@ -6,7 +6,7 @@ import type { Scope } from '../template/scope.ts';
 import { CalendarDate, parseDateText } from '../values/calendar.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
-import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { finiteNumber, numberEdit } from './cells/number-cells.ts';
 import { textOfValue } from './cells/text-of-value.ts';
 import { CellFault, convertEdit } from './cells/value-cells.ts';
@@ -65,6 +65,7 @@ export const cast = defineOperation({
     const targets = Object.entries(columns).flatMap(([name, type]) => castTarget(name, type, scope));
     return { targets, words: { true_values, false_values } as Words };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, words }, context) {
     const edits = targets.map((target) => {
       const from = target.source!.type;

@@ -96,6 +96,7 @@ export const checkTotals = defineOperation({
     },
   ],
   effect: ({ checks }, scope) => checks.flatMap((given, index) => planCheck(given, scope, `/checks/${index}`) ?? []),
+  edits: () => [],
   start: (checks: readonly PlannedCheck[], context) => new Totals(checks, context),
 });
 

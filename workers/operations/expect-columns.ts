@@ -42,6 +42,7 @@ export const expectColumns = defineOperation({
     },
   ],
   effect: checkColumns,
+  edits: () => [],
   start: (_plan, { next }) => ({ push: next }),
 });
 

@@ -109,6 +109,7 @@ export const explode = defineOperation({
     },
   ],
   effect: plan,
+  edits: (planned) => (planned === null ? [] : [planned.column.id]),
   start: (planned, context) => (planned === null ? { push: context.next } : new Explode(planned, context)),
 });
 

@@ -4,7 +4,7 @@ import { compileRegularExpression, mayWalk, type RegularExpression } from '../ex
 import type { Column } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { type CellTarget, columnIndex, startCellOperator } from './cells/cell-operator.ts';
+import { type CellTarget, columnIndex, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { foundEdit } from './cells/found-cells.ts';
 import { CellFault, valueEdit } from './cells/value-cells.ts';
@@ -93,6 +93,7 @@ export const extract = defineOperation({
     }));
     return { source, pattern, targets, groups, missIsError: given.on_no_match === 'error' };
   },
+  edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { source, pattern, targets, groups, missIsError } = plan;

@@ -1,6 +1,6 @@
 // The operation `fill_down`: an empty cell gets the value above it.
 import { Type } from '../bundled/type-box.ts';
-import { columnIndex } from './cells/cell-operator.ts';
+import { columnIndex, editedIds } from './cells/cell-operator.ts';
 import { intoParameter } from './cells/cell-targets.ts';
 import { columnSet } from './column-set.ts';
 import { checkCondition } from './expressions/check-expression.ts';
@@ -163,7 +163,7 @@ export const fillDown = defineOperation({
     const reset = reset_when === undefined ? null : checkCondition(scope, reset_when, '/reset_when');
     return { ...planFill(given, scope), reset };
   },
-  edits: ({ targets }) => targets.map(({ target }) => target.id),
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, groups, reset }, context) {
     const resets = reset === null ? null : rowCondition(reset, context.input, context);
     const frame = new FillFrame(context, targets, resets);

@@ -6,7 +6,7 @@ import type { CheckedExpression } from '../expression/resolution.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { type CellEdit, type CellTarget, type CellWork, startCellOperator } from './cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, type CellWork, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
@@ -110,6 +110,7 @@ export const fillEmpty = defineOperation({
           : byConstant(value ?? '', targets, scope);
     return filling === null ? null : { targets, filling };
   },
+  edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const edits = plan.targets.map((_, index) => emptyEdit(context, computationOf(plan, index, context)));

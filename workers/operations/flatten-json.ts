@@ -79,6 +79,7 @@ export const flattenJson = defineOperation({
     },
   ],
   effect: plan,
+  edits: () => [],
   start: (planned, context) => (planned === null ? { push: context.next } : startFields(planned, context)),
 });
 

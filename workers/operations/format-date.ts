@@ -4,7 +4,7 @@ import { CalendarDate } from '../values/calendar.ts';
 import { compileDatePattern, type DateFields, fieldsOfTimestamp } from '../values/date-pattern.ts';
 import { type TimeZone, timeZone } from '../values/time-zone.ts';
 import { Timestamp } from '../values/timestamp.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { writeDatesEdit } from './cells/date-cells.ts';
 import { columnSet } from './column-set.ts';
@@ -53,6 +53,7 @@ export const formatDate = defineOperation({
     const targets = cellTargets(scope, { columns, into, takes: ['date', 'datetime'], makes: 'text' });
     return 'problem' in pattern || zone === null ? null : { targets, pattern, zone };
   },
+  edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { pattern, zone } = plan;

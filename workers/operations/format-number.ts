@@ -1,7 +1,7 @@
 // The operation `format_number`: numbers become texts as people write them.
 import { type Static, Type } from '../bundled/type-box.ts';
 import { Decimal, decimalFromNumber, decimalText, roundDecimal } from '../values/decimal.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { type NumberWriting, writeNumbersEdit } from './cells/decimal-cells.ts';
 import { CellFault } from './cells/value-cells.ts';
@@ -49,6 +49,7 @@ export const formatNumber = defineOperation({
     const takes = ['decimal', 'integer', 'number'] as const;
     return { targets: cellTargets(scope, { columns: given.columns, into: given.into, takes, makes: 'text' }), given };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, given }, context) {
     const write = (value: unknown): unknown => numberText(value, given);
     const edits = targets.map((target) => writeNumbersEdit(context, target, writingOf(given), write));

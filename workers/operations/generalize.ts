@@ -5,6 +5,7 @@ import { CalendarDate, civilDate, dayNumber } from '../values/calendar.ts';
 import { Decimal, decimalOf, parseDecimal, powerOfTen } from '../values/decimal.ts';
 import { Timestamp } from '../values/timestamp.ts';
 import { exactlyOne } from './base-parameters.ts';
+import { editedIds } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellFault, startValueOperator } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
@@ -61,6 +62,7 @@ export const generalize = defineOperation({
     const whole = targets.some(({ target }) => target.type === 'integer');
     return { targets, to, step: step === undefined ? null : readStep(step, whole, scope) };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, to, step }, context) {
     const coarser = step === null ? (value: unknown) => startOf(value, to ?? 'year') : stepped(step);
     return startValueOperator(context, targets, () => coarser);

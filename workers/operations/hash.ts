@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from '../bundled/type-box.ts';
 import { Failed } from '../failure.ts';
+import { editedIds } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textOfValue } from './cells/text-of-value.ts';
 import { startValueOperator } from './cells/value-cells.ts';
@@ -75,6 +76,7 @@ export const hash = defineOperation({
     const targets = cellTargets(scope, { columns, into, takes: ALL_TYPES, makes: 'text' });
     return { targets, key, encoding, length };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, key, encoding, length }, context) {
     const secret = key === null ? null : readSecret(context.secretsDirectory, key);
     const digest = (value: unknown): string => {

@@ -146,6 +146,7 @@ export const join = defineOperation({
     },
   ],
   effect: plan,
+  edits: () => [],
   start: (planned, context) => startJoin(planned, context),
 });
 

@@ -3,7 +3,7 @@ import { Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { type PlacedText, placeText } from './cells/placed-text.ts';
 import { settleText, startViews } from './cells/text-cells.ts';
@@ -133,6 +133,7 @@ export const mapValues = defineOperation({
     checkTableColumn(source.value, source.table, known, '/value', scope);
     return { targets, source, match, otherwise };
   },
+  edits: ({ targets }) => editedIds(targets),
   start(plan, context) {
     const values =
       'map' in plan.source ? placeMap(plan.source.map, plan, context) : placeTable(plan.source, plan, context);

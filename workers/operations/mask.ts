@@ -1,6 +1,6 @@
 // The operation `mask`: hides the characters of texts but for a few at their ends.
 import { Type } from '../bundled/type-box.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textEdit } from './cells/text-cells.ts';
 import { stringStep } from './cells/text-steps.ts';
@@ -52,6 +52,7 @@ export const mask = defineOperation({
     const targets = cellTargets(scope, { columns, into, takes: ['text'], makes: null });
     return { targets, first: keep_first, last: keep_last, char };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, first, last, char }, context) {
     const hide = (text: string): string => masked(text, first, last, char);
     const edit = textEdit(context, [stringStep(context.arena.heap, 'any', hide)]);

@@ -109,6 +109,7 @@ export const mergeColumns = defineOperation({
     if (given.keep_source !== true) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
     return { sources, pieces, target, given };
   },
+  edits: (plan) => (plan === null ? [] : [plan.target.id]),
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const readers = plan.sources.map((source) => new CellReader(source.type, columnIndex(context.input, source)));

@@ -156,8 +156,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
    */
   editedColumns?(parameters: Static<P>): readonly string[] | null;
   /**
-   * Ids of the columns whose cells it changes in place. Only where each row is handed on in the call in which it came, or
-   * not at all, or at the end; without it anything may be changed.
+   * Ids of the columns whose cells it changes in place; those that it makes may be among them. Only where what becomes of
+   * a row is handed on in the call in which it came, or not at all, or at the end; without it anything may be changed.
    */
   edits?(plan: Plan): readonly number[];
   /** Secrets of the account that its parameters name, with where they stand in the operation. */

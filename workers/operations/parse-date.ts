@@ -5,7 +5,7 @@ import { CalendarDate, DAY_MAX, DAY_MIN } from '../values/calendar.ts';
 import { ambiguousDateText, compileDatePattern, type DateFields, type DatePattern } from '../values/date-pattern.ts';
 import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';
 import { timestampOf } from '../values/timestamp.ts';
-import { type CellEdit, type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { readDatesEdit } from './cells/date-cells.ts';
 import { CellFault, convertEdit } from './cells/value-cells.ts';
@@ -145,6 +145,7 @@ export const parseDate = defineOperation({
     });
     return { targets, reading };
   },
+  edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { targets, reading } = plan;

@@ -1,6 +1,7 @@
 // The operation `parse_json`: texts become JSON values.
 import { Type } from '../bundled/type-box.ts';
 import { jsonKind } from '../values/json-parts.ts';
+import { editedIds } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellFault, startValueOperator } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
@@ -21,6 +22,7 @@ export const parseJson = defineOperation({
     },
   ],
   effect: ({ columns, into }, scope) => cellTargets(scope, { columns, into, takes: ['text'], makes: 'json' }),
+  edits: editedIds,
   start: (targets, context) =>
     startValueOperator(context, targets, () => (value) => {
       const kind = jsonKind(value as string);

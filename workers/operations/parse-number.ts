@@ -2,7 +2,7 @@
 import { type Static, Type } from '../bundled/type-box.ts';
 import { decimalToNumber, roundDecimal } from '../values/decimal.ts';
 import { type NumberFormat, parseNumberText } from '../values/number-text.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { finiteNumber, type NumberReading, numberEdit } from './cells/number-cells.ts';
 import { CellFault } from './cells/value-cells.ts';
@@ -91,6 +91,7 @@ export const parseNumber = defineOperation({
     const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes: type });
     return { targets, given };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, given }, context) {
     const reading = readingOf(given);
     const read = numberReader(reading);

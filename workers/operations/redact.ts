@@ -1,7 +1,7 @@
 // The operation `redact`: takes personal data out of texts.
 import { Type } from '../bundled/type-box.ts';
 import { findPersonalData, type PersonalKind } from '../values/personal-data.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textEdit } from './cells/text-cells.ts';
 import { stringStep } from './cells/text-steps.ts';
@@ -60,6 +60,7 @@ export const redact = defineOperation({
     const kinds = KINDS.filter((kind) => patterns.includes(kind));
     return { targets: cellTargets(scope, { columns, into, takes: ['text'], makes: null }), kinds, replace };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, kinds, replace }, context) {
     const steps = kinds.map((kind) =>
       stringStep(context.arena.heap, 'any', (text) => redacted(text, kind, replace ?? `[${kind}]`)),

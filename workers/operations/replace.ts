@@ -4,7 +4,7 @@ import { compileRegularExpression, type RegularExpression } from '../expression/
 import type { Heap } from '../heap.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import * as steps from './cells/replace-steps.ts';
 import { textEdit } from './cells/text-cells.ts';
@@ -110,6 +110,7 @@ export const replace = defineOperation({
     const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes: null });
     return { targets, pairs, patterns, given };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, pairs, patterns, given }, context) {
     const chain = replaceSteps(context.arena.heap, pairs, patterns, given);
     const edit = textEdit(context, chain);

@@ -1,7 +1,7 @@
 // The operation `round`: numbers with fewer digits.
 import { Type } from '../bundled/type-box.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, type Rounding, roundDecimal } from '../values/decimal.ts';
-import { type CellTarget, startCellOperator } from './cells/cell-operator.ts';
+import { type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { roundEdit } from './cells/decimal-cells.ts';
 import { roundDoublesEdit } from './cells/double-cells.ts';
@@ -53,6 +53,7 @@ export const round = defineOperation({
     const targets = cellTargets(scope, { columns, into, takes: ['decimal', 'number', 'integer'], makes: null });
     return { targets, scale, mode };
   },
+  edits: ({ targets }) => editedIds(targets),
   start({ targets, scale, mode }, context) {
     const edits = targets.map((target) => {
       const edit = target.target.type === 'number' ? roundDoublesEdit : roundEdit;

@@ -46,6 +46,7 @@ export const sample = defineOperation({
     },
   ],
   effect: (given) => given,
+  edits: () => [],
   start(given: Static<typeof parameters>, context) {
     const { n, fraction, every, seed = 0 } = given;
     if (n !== undefined) return new FixedSample(context, n, seed);

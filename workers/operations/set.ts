@@ -6,7 +6,7 @@ import type { Column, ColumnType } from '../schema.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { type CellEdit, type CellTarget, columnIndex, startCellOperator } from './cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, columnIndex, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
 import { valueEdit } from './cells/value-cells.ts';
@@ -112,6 +112,7 @@ export const set = defineOperation({
   effect(given, scope) {
     return given.columns === undefined ? assignOne(given, scope) : assignAll(given.columns, scope);
   },
+  edits: (assignments) => editedIds(assignments.map(({ target }) => target)),
   start(assignments, context) {
     return startCellOperator(
       context,

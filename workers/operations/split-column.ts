@@ -122,6 +122,7 @@ export const splitColumn = defineOperation({
     },
   ],
   effect: planSplit,
+  edits: (plan) => (plan === null ? [] : plan.made.map(({ id }) => id)),
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { source, made, spans, given } = plan;

@@ -2,7 +2,7 @@
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
 import { CELL_BYTES_MAX } from './cells/cell-limit.ts';
-import { startCellOperator } from './cells/cell-operator.ts';
+import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textEdit } from './cells/text-cells.ts';
 import type { TextStep } from './cells/text-chain.ts';
@@ -128,6 +128,7 @@ export const text = defineOperation({
     }
     return { targets: cellTargets(scope, { columns, into, takes: ['text'], makes: null }), steps };
   },
+  edits: ({ targets }) => editedIds(targets),
   start(plan, context) {
     const { heap } = context.arena;
     const edit = textEdit(

@@ -60,6 +60,7 @@ export const toJson = defineOperation({
     },
   ],
   effect: plan,
+  edits: () => [],
   start: startObjects,
 });
 

@@ -84,6 +84,7 @@ export const unpivot = defineOperation({
     },
   ],
   effect: plan,
+  edits: () => [],
   start: (planned, context) => new Unpivot(planned, context),
 });
 

@@ -99,5 +99,6 @@ export const validate = defineOperation({
     },
   ],
   effect: ({ rules }, scope) => planRules(rules, scope),
+  edits: (rules) => rules.flatMap(({ column }) => (column === null ? [] : [column.id])),
   start: startValidation,
 });

@@ -160,6 +160,7 @@ export const window = defineOperation({
     },
   ],
   effect: plan,
+  edits: () => [],
   start: startWindow,
 });
 

@@ -63,6 +63,11 @@ export function startCellOperator(
   return new CellOperator(context, targets, edits);
 }
 
+/** Ids of the columns whose cells an operation changes or makes (OperationDefinition.edits). */
+export function editedIds(targets: readonly CellTarget[]): number[] {
+  return targets.map(({ target }) => target.id);
+}
+
 /** Index of a column in a schema. */
 export function columnIndex(schema: Schema, column: Column): number {
   const index = schema.findIndex(({ id }) => id === column.id);
