@@ -35,6 +35,7 @@ export interface ExpressionKernels {
   markMeta(meta: number, rows: number, count: number, value: number, marks: number): void;
   markOthers(marks: number, rows: number, count: number, others: number): void;
   keepMarked(marks: number, rows: number, count: number): number;
+  keepUnlisted(rows: number, count: number, listed: number, listedCount: number, kept: number): number;
   parseNumbers: ParseNumbers;
   loadNumbers(at: number, meta: number, rows: number, count: number, form: number, vector: number): void;
   storeNumbers: StoreNumbers;

@@ -4,6 +4,7 @@ import { Type } from '../bundled/type-box.ts';
 import { columnIndex } from './cells/cell-operator.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
+import { unlistedRows } from './rows/unlisted-rows.ts';
 
 export const dropBlankRows = defineOperation({
   name: 'drop_blank_rows',
@@ -69,7 +70,7 @@ function pushFilled(batch: Batch, columns: readonly number[], { kernel, next }: 
     else count = kernel.exports.keepBlank(batch.views(index), blank, count);
   }
   if (count === 0) next(batch);
-  else if (count < batch.live) next(withoutList(batch, blank, count));
+  else if (count < batch.live) next(unlistedRows(batch, blank, count, kernel));
   arena.release(mark);
 }
 
@@ -81,18 +82,4 @@ function keepNull({ heap }: Batch, meta: number, rows: number, count: number): n
     if (u8[meta + row] === META_NULL) u32[(rows >>> 2) + kept++] = row;
   }
   return kept;
-}
-
-/** A batch without the rows of a list that is in the order of its selection. */
-function withoutList(batch: Batch, rows: number, count: number): Batch {
-  const selection = batch.arena.take(batch.live * 4);
-  const { u32 } = batch.heap;
-  let live = 0;
-  let listed = 0;
-  for (let at = 0; at < batch.live; at++) {
-    const row = u32[(batch.selection >>> 2) + at]!;
-    if (listed < count && u32[(rows >>> 2) + listed] === row) listed++;
-    else u32[(selection >>> 2) + live++] = row;
-  }
-  return batch.withSelection(selection, live);
 }

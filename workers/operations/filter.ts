@@ -1,10 +1,11 @@
 // The operation `filter`: keeps or drops the rows for which a condition is true.
-import type { Batch } from '../batch.ts';
+import type { Batch, ColumnData } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
 import { checkCondition } from './expressions/check-expression.ts';
 import { FailedRows } from './expressions/failed-rows.ts';
 import { rowCondition } from './expressions/row-condition.ts';
-import { defineOperation, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+import { defineOperation, type Next, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
+import { unlistedRows } from './rows/unlisted-rows.ts';
 
 export const filter = defineOperation({
   name: 'filter',
@@ -95,18 +96,21 @@ class Filter implements Operator {
     const list = arena.take(batch.live * 4);
     arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
     const count = this.#choose(batch, list, batch.live, failed.add);
-    const live = this.#live(batch, list, count, failed);
-    if (live > 0) next(live === batch.live ? batch : batch.withColumns(columns).withSelection(list, live));
+    if (failed.size === 0) this.#handOn(batch, columns, list, count);
+    else handOn(batch, columns, list, this.#settle(batch, list, count, failed), next);
     arena.release(mark);
   }
 
-  #live(batch: Batch, list: number, count: number, failed: FailedRows): number {
-    if (failed.size === 0 && this.#mode === 'keep') return count;
-    return failed.size === 0 && count === 0 ? batch.live : this.#merge(batch, list, count, failed);
+  /** @param list the rows for which the condition is true, in their order */
+  #handOn(batch: Batch, columns: readonly ColumnData[], list: number, count: number): void {
+    const { next, kernel } = this.#context;
+    if (this.#mode === 'keep') handOn(batch, columns, list, count, next);
+    else if (count === 0) next(batch);
+    else if (count < batch.live) next(unlistedRows(batch.withColumns(columns), list, count, kernel));
   }
 
-  /** Makes the list of true rows that of the rows that stay. */
-  #merge(batch: Batch, list: number, count: number, failed: FailedRows): number {
+  /** Makes the list of true rows that of the rows that stay, where some have failed; gives how many. */
+  #settle(batch: Batch, list: number, count: number, failed: FailedRows): number {
     const { u32 } = batch.heap;
     const isTrue = new Set(u32.subarray(list >>> 2, (list >>> 2) + count));
     const actions = failed.report(batch, null, this.#context.errors);
@@ -121,4 +125,8 @@ class Filter implements Operator {
     }
     return live;
   }
+}
+
+function handOn(batch: Batch, columns: readonly ColumnData[], list: number, live: number, next: Next): void {
+  if (live > 0) next(live === batch.live ? batch : batch.withColumns(columns).withSelection(list, live));
 }

@@ -1,4 +1,4 @@
-// Marks of rows, choices of texts and counts of characters: kernels against their plain twins.
+// Marks and lists of rows, choices of texts and counts of characters: kernels against their plain twins.
 import fc from 'fast-check';
 import { test } from 'tap';
 import * as plain from '../../../workers/kernel/plain/marks.ts';
@@ -61,6 +61,29 @@ test('marks are those of the twin', async (t) => {
       return isKept && made.join(';') === expected.join(';');
     },
   );
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }));
+});
+
+test('rows that a list does not name are those of the twin', async (t) => {
+  const { heap, arena, kernel } = makeMemory();
+  const property = fc.property(rowLists, byte([0, 1]), fc.nat(ROWS), (rows, named, behind) => {
+    arena.clear();
+    const listed = rows.filter((row) => named[row] === 1);
+    const words = (values: readonly number[]): number => {
+      const at = arena.take(values.length * 4 + 16);
+      heap.u32.set(values, at >>> 2);
+      return at;
+    };
+    const list = words(rows);
+    // A row that stands behind the list is not of it.
+    const other = words([...listed, behind]);
+    const kept = arena.take(rows.length * 4);
+    const guard = arena.take(16);
+    heap.u32[guard >>> 2] = 77;
+    const count = kernel.exports.keepUnlisted(list, rows.length, other, listed.length, kept);
+    const made = [...heap.u32.subarray(kept >>> 2, (kept >>> 2) + count)];
+    return heap.u32[guard >>> 2] === 77 && made.join() === plain.keepUnlisted(rows, listed).join();
+  });
   t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }));
 });
 

@@ -19,7 +19,7 @@ export { foldCount, foldDoubles, foldEnd, foldExtreme, foldSum, foldValues, unpa
 export { composeKeys, hashViews } from './hash';
 export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';
 export { addPrints, findPrints, movePrints, touchPrints } from './key-set';
-export { keepMarked, markEmpty, markFound, markMeta, markOthers, markTrue } from './marks';
+export { keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue } from './marks';
 export { matchText } from './match-text';
 export { readNumbers } from './read-numbers';
 export { findPattern, replacePattern } from './replace-pattern';

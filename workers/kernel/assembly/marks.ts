@@ -1,4 +1,5 @@
-// Marks of rows: a byte for each physical row of a batch, 1 where something is known of it. Plain twin: plain/marks.ts.
+// Marks of rows: a byte for each physical row of a batch, 1 where something is known of it; and what lists leave of others.
+// Plain twin: plain/marks.ts.
 import { viewOf } from './cell';
 import { TRUE } from './states';
 
@@ -51,4 +52,22 @@ export function keepMarked(marks: usize, rows: usize, count: u32): u32 {
     kept += (<usize>load<u8>(marks + <usize>row)) << 2;
   }
   return <u32>((kept - rows) >> 2);
+}
+
+/**
+ * Writes the rows of a list that another one, of some of them in the same order, does not name. Gives how many; there is room
+ * for all in `kept`.
+ */
+export function keepUnlisted(rows: usize, count: u32, listed: usize, listedCount: u32, kept: usize): u32 {
+  const end = rows + ((<usize>count) << 2), listedEnd = listed + ((<usize>listedCount) << 2);
+  let o = kept;
+  for (; rows < end; rows += 4) {
+    const row = load<u32>(rows);
+    // Behind its end may stand anything.
+    const isListed = <usize>((listed < listedEnd) & (load<u32>(listed) == row));
+    store<u32>(o, row);
+    listed += isListed << 2;
+    o += (isListed ^ 1) << 2;
+  }
+  return <u32>((o - kept) >> 2);
 }

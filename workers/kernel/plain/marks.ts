@@ -1,4 +1,4 @@
-// Plain twin of the kernels over marks of rows, and of those that choose texts by states and count characters.
+// Plain twin of the kernels over marks and lists of rows, and of those that choose texts by states and count characters.
 
 export interface View {
   readonly at: number;
@@ -23,6 +23,11 @@ export const marks = {
 
 export function keepMarked(known: readonly number[], rows: readonly number[]): number[] {
   return rows.filter((row) => known[row] === 1);
+}
+
+export function keepUnlisted(rows: readonly number[], listed: readonly number[]): number[] {
+  const named = new Set(listed);
+  return rows.filter((row) => !named.has(row));
 }
 
 /** States of texts of `least` to `most` characters: 2 for null, else 1 or 0. */
