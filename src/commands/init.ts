@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AccountEditError, addAccount } from '../catalog/account-editor.ts';
 import { issueKey } from '../catalog/issue-key.ts';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { positionals } from './catalog-flag.ts';
 import type { Command } from './command.ts';
 import { withCatalogFailures } from './failures.ts';
@@ -35,8 +36,7 @@ async function makeCatalog(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if ((await readdir(directory)).length > 0)
     throw new AccountEditError(`${directory} is not empty: name a new folder.`);
-  // From dist/src/commands: the examples lie at the package's root.
-  const examples = fileURLToPath(new URL('../../../examples/catalog/', import.meta.url));
+  const examples = fileURLToPath(new URL('examples/catalog/', PACKAGE_FOLDER));
   for (const name of ['plans.json', 'templates', 'tables']) {
     await cp(join(examples, name), join(directory, name), { recursive: true }).catch((fault: NodeJS.ErrnoException) => {
       if (fault.code !== 'ENOENT' || name === 'plans.json') throw fault;

@@ -1,6 +1,7 @@
 // The command line: finds the command in the table, prints help, and turns usage errors into exit status 2.
 import { readFileSync } from 'node:fs';
 import { suggestion } from '../../workers/template/suggestion.ts';
+import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { type CommandIo, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
 import { COMMANDS } from './index.ts';
 
@@ -42,7 +43,6 @@ function help(): string {
 }
 
 function version(): string {
-  // From dist/src/commands; the package holds package.json at its root.
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('package.json', PACKAGE_FOLDER), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

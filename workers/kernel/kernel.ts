@@ -1,6 +1,7 @@
 // Loads the compiled kernels: one module per process, one instance (with its own memory) per Run at work.
 import { readFileSync } from 'node:fs';
 import { MEMORY_BYTES_MAX, PAGE_BYTES } from '../heap.ts';
+import { KERNEL_FILE } from '../kernel-file.ts';
 import type { EmitKernels } from './emit-kernels.ts';
 import type { ExpressionKernels } from './expression-kernels.ts';
 import type { FinishedKernels } from './finished-kernels.ts';
@@ -98,7 +99,7 @@ const INITIAL_PAGES = 64;
 
 /** Compiled once by each thread's entry (or handed over by the main thread: a WebAssembly.Module can be cloned). */
 export function compileKernels(): WebAssembly.Module {
-  return new WebAssembly.Module(readFileSync(new URL('./kernel.wasm', import.meta.url)));
+  return new WebAssembly.Module(readFileSync(KERNEL_FILE));
 }
 
 export function instantiateKernel(module: WebAssembly.Module): Kernel {
