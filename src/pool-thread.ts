@@ -39,6 +39,14 @@ export const CANCEL_MILLISECONDS_MAX = 5_000;
  */
 const CANCEL_TURNS_MILLISECONDS_MAX = 60_000;
 
+/**
+ * A place in the map of tasks. A map that grew old leaves its former tables, with all that was in them, to the collector
+ * of what is old: a task that has ended is taken out of its place, so that nothing of its request is left with them.
+ */
+interface Place {
+  held: ThreadTask | null;
+}
+
 export class PoolThread {
   readonly thread: number;
   /** What the thread's one task is started with; the port must be transferred. */
@@ -47,7 +55,7 @@ export class PoolThread {
   #port: MessagePort;
   #beat: Int32Array;
   #cancel: Int32Array;
-  #tasks = new Map<number, ThreadTask>();
+  #tasks = new Map<number, Place>();
   #outbox = new TaskPacker();
   #lastBeat = 0;
   #lastBeatAt = performance.now();
@@ -86,7 +94,7 @@ export class PoolThread {
   }
 
   run(task: ThreadTask): void {
-    this.#tasks.set(task.task.task, task);
+    this.#tasks.set(task.task.task, { held: task });
     this.post({ kind: 'start', task: task.task });
     task.thread = this;
     this.grow(task);
@@ -109,7 +117,10 @@ export class PoolThread {
   /** Whether a cancelled task should have ended before `now`. */
   isOverdue(now: number): boolean {
     const patience = now - this.#lastBeatAt >= CANCEL_MILLISECONDS_MAX ? 0 : CANCEL_TURNS_MILLISECONDS_MAX;
-    for (const { cancelBy } of this.#tasks.values()) if (cancelBy !== null && cancelBy + patience < now) return true;
+    for (const { held } of this.#tasks.values()) {
+      const cancelBy = held?.cancelBy ?? null;
+      if (cancelBy !== null && cancelBy + patience < now) return true;
+    }
     return false;
   }
 
@@ -123,9 +134,9 @@ export class PoolThread {
   lose(): void {
     this.ready = false;
     this.#port.close();
-    const tasks = [...this.#tasks.values()];
+    const places = [...this.#tasks.values()];
     this.#tasks.clear();
-    for (const task of tasks) task.ended({ kind: 'interrupted' });
+    for (const { held } of places) held?.ended({ kind: 'interrupted' });
   }
 
   #flush(): void {
@@ -140,8 +151,10 @@ export class PoolThread {
       this.#onEnded();
       return;
     }
-    const held = this.#tasks.get(message.task);
-    if (held === undefined) return;
+    const place = this.#tasks.get(message.task);
+    if (place === undefined) return;
+    const held = place.held as ThreadTask;
+    place.held = null;
     this.#tasks.delete(message.task);
     held.ended(message.kind === 'done' ? { kind: 'done', outcome: message.outcome } : message);
     this.#onEnded();

@@ -1,9 +1,15 @@
 // The end of the node's life: no new Runs, then a deadline for what is under way. It does not know signals or sockets.
 // States: open → draining (until the deadline, or until nothing is under way) → over (the deadline has passed).
 
+/** One who is to be told of the deadline. */
+interface Waiting {
+  /** null: it was taken back, or told. */
+  listener: (() => void) | null;
+}
+
 export class Drain {
   draining = false;
-  #overListeners = new Set<() => void>();
+  #waits = new Set<Waiting>();
   #idle: (() => void) | null = null;
   #underWay = 0;
   #over = false;
@@ -31,8 +37,13 @@ export class Drain {
       listener();
       return () => {};
     }
-    this.#overListeners.add(listener);
-    return () => this.#overListeners.delete(listener);
+    const waiting: Waiting = { listener };
+    this.#waits.add(waiting);
+    return () => {
+      // A set that grew old leaves its former tables to the collector of what is old, with all that was in them.
+      waiting.listener = null;
+      this.#waits.delete(waiting);
+    };
   }
 
   /** Takes nothing new; resolves when nothing is under way, after the deadline at the latest when that ends it. */
@@ -49,8 +60,8 @@ export class Drain {
 
   #deadline(): void {
     this.#over = true;
-    const listeners = [...this.#overListeners];
-    this.#overListeners.clear();
-    for (const listener of listeners) listener();
+    const waiting = [...this.#waits];
+    this.#waits.clear();
+    for (const { listener } of waiting) listener?.();
   }
 }
