@@ -96,6 +96,11 @@ const MISTAKES: readonly Mistake[] = [
     says: /Put it in brackets: \["dd.MM.yyyy"\]/,
   },
   {
+    operation: '  - {text: {columns: party, steps: [trimm]}}',
+    at: '8:37 /operations/0/text/steps/0',
+    says: /not "trimm"\. Did you mean "trim"\?/,
+  },
+  {
     operation: '  - {dedupe: {columns: [booked_on]}}',
     at: '8:15 /operations/0/dedupe/columns',
     says: /Known: by, keep, match, count_into, nulls, id,/,
@@ -110,6 +115,19 @@ test('every mistake gets one message that says where and what to write', async (
     t.equal(`${line}:${column} ${pointer}`, at, operation);
     t.match(message, says, operation);
   }
+});
+
+test('a broken section hides no mistake of an operation', (t) => {
+  const source =
+    'input: {columns: Betrag}\noutput: {format: excel}\noperations: [{filter: {where: "a >"}}, {slise: {}}]';
+  const found = problemsOf(source).map(({ pointer, code }) => `${pointer} ${code}`);
+  t.strictSame(found, [
+    '/input/columns BAD_TYPE',
+    '/output/format BAD_VALUE',
+    '/operations/0/filter/where EXPR_SYNTAX',
+    '/operations/1 UNKNOWN_OPERATION',
+  ]);
+  t.end();
 });
 
 test('keys in the wrong section are sent to the right one', async (t) => {

@@ -55,19 +55,23 @@ function checkRoot(root: unknown, table: OperationTable, options: CheckOptions, 
     report('', 'BAD_TYPE', 'A Template is a mapping with keys such as input, operations and output.');
     return null;
   }
-  const source = root as Readonly<Record<string, unknown>>;
+  let source = root as Readonly<Record<string, unknown>>;
   const listed = operationEntries(source['operations'], '/operations', table, report);
   const fragments = fragmentsOf(source['fragments'], table, report);
   const { operations, used } = expandFragments(listed, fragments, report);
   const broken = new Set(operations.filter((entry) => entry.broken).map(({ pointer }) => pointer));
   if (options.schemaChecked !== true) {
     const entries = [...operations, ...besideOperations(listed, fragments, used)].filter((entry) => !entry.broken);
-    const sound = checkSchema(source, entries, broken, report);
-    if (!sound) return null;
+    const unsound = checkSchema(source, entries, broken, report);
+    if (NEEDED_SECTIONS.some((name) => unsound.has(name))) return null;
+    source = Object.fromEntries(Object.entries(source).filter(([name]) => !unsound.has(name)));
   }
   checkTables(source['tables'], options.tables, report);
   return checkMeaning(source, { operations, broken, table, secrets: options.secrets }, report);
 }
+
+/** Without these nothing can be said of what operations mean; in the place of others their defaults will do. */
+const NEEDED_SECTIONS = ['operations', 'fragments', 'tables'];
 
 function fragmentsOf(source: unknown, table: OperationTable, report: Report): Fragments {
   if (source === undefined || source === null) return new Map();
@@ -99,31 +103,31 @@ function besideOperations(
   });
 }
 
-/** @returns false when the sections are so broken that nothing more can be said */
+/** @returns the names of the sections that are broken */
 function checkSchema(
   source: Readonly<Record<string, unknown>>,
   entries: readonly OperationEntry[],
   broken: Set<string>,
   report: Report,
-): boolean {
+): ReadonlySet<string> {
   const fragments = source['fragments'] === undefined ? {} : { fragments: {} };
   const whole = Object.assign(Object.create(null), source, fragments, {
     operations: entries.map(({ value }) => value),
   });
   const entryAt = (pointer: string) => entries[Number(/^\/operations\/(\d+)/.exec(pointer)?.[1])];
   const errors = validator.errors(whole);
-  let sound = true;
+  const unsound = new Set<string>();
   // Not all errors become messages; every one spoils what it is in.
   for (const { instancePath } of errors) {
     const entry = entryAt(instancePath);
-    if (entry === undefined) sound = false;
+    if (entry === undefined) unsound.add(instancePath.split('/')[1] ?? '');
     else broken.add(entry.pointer);
   }
   for (const { pointer, code, message } of schemaMessages(errors)) {
     const base = entryAt(pointer)?.base;
     report(base === undefined ? pointer : base + pointer.replace(/^\/operations\/\d+/, ''), code, message);
   }
-  return sound;
+  return unsound;
 }
 
 function checkTables(source: unknown, known: CheckOptions['tables'], report: Report): void {

@@ -183,7 +183,12 @@ function wrongForm(parent: Schema, data: unknown): string {
     const type = TYPE_NAMES[String(branch['type'])] ?? 'another form';
     return branch['minimum'] === undefined ? type : `${type} from ${branch['minimum']}`;
   });
-  return `Write ${[...new Set(wanted)].join(' or ')}, not ${typeName(data)}.`;
+  const words = branches.flatMap((branch) =>
+    'const' in branch ? [branch['const']] : ((branch['enum'] ?? []) as unknown[]),
+  );
+  const texts = words.filter((word) => typeof word === 'string');
+  const meant = typeof data === 'string' ? suggestion(data, texts) : '';
+  return `Write ${[...new Set(wanted)].join(' or ')}, not ${typeName(data)}.${meant}`;
 }
 
 function isPlain(data: unknown): boolean {
