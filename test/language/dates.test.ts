@@ -50,6 +50,7 @@ golden('patterns', [
     ['3. März 2026', '2026-03-03'],
     ['3. Dezember 2026', '2026-12-03'],
     ['3. MÄRZ 2026', '2026-03-03'],
+    ['3. Ma\u0308rz 2026', '2026-03-03'],
     ['3. March 2026', ''],
   ]),
   parsed('two digits of a year', 'formats: [dd.MM.yy]', [

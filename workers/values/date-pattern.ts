@@ -50,13 +50,15 @@ export function compileDatePattern(
   const has = (letter: string) => letters.has(letter);
   if (has('h') && !has('a')) return { problem: 'h (1 to 12) needs a (AM or PM); use H for 0 to 23' };
   const pivot = options.twoDigitYearPivot ?? 68;
+  const hasNames = parts.some(isName);
   return {
     source,
     hasDate: has('y') && has('M') && has('d'),
     hasTime: has('H') || has('h'),
     parts,
     twoDigitYearPivot: pivot,
-    parse: (text) => parseWith(parts, names, pivot, text),
+    // Names may come with their accents as characters of their own, as file systems and some exports write them.
+    parse: (text) => parseWith(parts, names, pivot, hasNames && MARK.test(text) ? text.normalize('NFC') : text),
     format: (fields) => formatWith(parts, names, fields),
   };
 }
@@ -246,6 +248,8 @@ function parseName(choices: readonly Spelling[], text: string, at: number, found
   found(best.index);
   return at + best.folded.length;
 }
+
+const MARK = /\p{M}/u;
 
 /** Longest name of a month or weekday in month-names.ts, in characters. */
 const NAME_LENGTH_MAX = 16;
