@@ -184,6 +184,16 @@ output: {formula_guard: "off"}`,
       'i,d,f,b,t,z\n42,1.50,0.1,true,2026-01-31,2026-01-31T12:00:00Z\n,,,,,\n-7,0.0,1000,false,2024-02-29,2026-01-31T10:00:00Z\n',
   },
   {
+    name: 'cast to JSON reads texts and keeps the digits of numbers',
+    template:
+      'operations: [{cast: {columns: {d: decimal, i: integer, b: boolean, t: date}}}, {cast: {columns: {a: json, d: json, i: json, b: json, t: json}, on_error: flag}}]\noutput: {format: ndjson}',
+    input: 'a|d|i|b|t\n{"x": 1.50}|1.50|12345678901234567|true|2026-01-31\n{x}|||false|\nnull|-0.5|7||\n',
+    output:
+      '{"a":{"x": 1.50},"d":1.50,"i":12345678901234567,"b":true,"t":"2026-01-31","_issues":null}\n' +
+      '{"a":null,"d":null,"i":null,"b":false,"t":null,"_issues":"a:BAD_JSON"}\n' +
+      '{"a":null,"d":-0.5,"i":7,"b":null,"t":null,"_issues":null}\n',
+  },
+  {
     name: 'cast back to text',
     template:
       'operations: [{parse_number: {columns: [n]}}, {cast: {columns: {n: text}}}, {text: {columns: [n], steps: [{prefix: "#"}]}}]',

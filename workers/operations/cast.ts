@@ -5,6 +5,7 @@ import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, parseDateText } from '../values/calendar.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
+import { jsonKind } from '../values/json-parts.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
 import { type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { finiteNumber, numberEdit } from './cells/number-cells.ts';
@@ -29,7 +30,8 @@ type Words = Pick<Static<typeof parameters>, 'true_values' | 'false_values'>;
 export const cast = defineOperation({
   name: 'cast',
   summary:
-    'Gives columns another type. Texts must be plain (12.50, 2026-01-31): see parse_number and parse_date for others.',
+    'Gives columns another type. Texts must be plain (12.50, 2026-01-31; for json JSON): see parse_number and ' +
+    'parse_date for others.',
   parameters,
   cells: true,
   memory: 'R',
@@ -94,7 +96,7 @@ function converter(from: ColumnType, to: ColumnType, words: Words): (value: unkn
     case 'text':
       return textOfValue;
     case 'json':
-      return (value) => JSON.stringify(from === 'boolean' || from === 'number' ? value : textOfValue(value));
+      return from === 'text' ? readJson : (value) => jsonOf(from, value);
     case 'integer':
       return toInteger;
     case 'decimal':
@@ -108,6 +110,19 @@ function converter(from: ColumnType, to: ColumnType, words: Words): (value: unkn
     case 'datetime':
       return toDatetime;
   }
+}
+
+/** As parse_json reads it. */
+function readJson(value: unknown): unknown {
+  const kind = jsonKind(value as string);
+  if (kind === 'none') return new CellFault('BAD_JSON');
+  return kind === 'null' ? null : (value as string).trim();
+}
+
+/** Numbers keep their digits, dates are texts. */
+function jsonOf(from: ColumnType, value: unknown): string {
+  if (from === 'date' || from === 'datetime') return JSON.stringify(textOfValue(value));
+  return from === 'number' ? JSON.stringify(value) : textOfValue(value);
 }
 
 function toDecimal(value: unknown): Decimal | null {
