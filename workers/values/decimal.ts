@@ -229,7 +229,8 @@ function digitsAtScale(value: Decimal, scale: number): bigint {
   return BigInt(value.digits) * powerOfTen(scale - value.scale);
 }
 
-function trimZeros(value: Decimal, scale: number): Decimal {
+/** The same value with fewer zeros at the end, down to a scale: with 0 equal decimals have one form. */
+export function trimZeros(value: Decimal, scale: number): Decimal {
   let digits = BigInt(value.digits);
   let current = value.scale;
   while (current > scale && digits % 10n === 0n) {

@@ -65,7 +65,11 @@ export function numberOfText(text: string): number {
       return negative ? -value : value;
     }
   }
-  if (/^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text)) return Number(text);
+  if (/^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text)) {
+    const value = Number(text);
+    if (!Number.isFinite(value)) throw OVERFLOW;
+    return value;
+  }
   const special = SPECIAL.get(text.toLowerCase());
   if (special === undefined) throw NOT_A_NUMBER;
   return special;

@@ -41,17 +41,24 @@ function ofDay(name: string, select: (days: number) => number): FunctionDefiniti
   ]);
 }
 
+/** A day of the month of a date or an instant: always a date, so that all instants of a month give the same. */
+function dayOfMonth(name: string, select: (days: number) => number): FunctionDefinition {
+  return define(name, 'both', [
+    overload([DATE], DATE, (date: CalendarDate) => dateOf(select(date.days))),
+    overload([TIMESTAMP], DATE, (at: Timestamp) => dateOf(select(localDays(at)))),
+  ]);
+}
+
 /** Another day: of an instant the time of day stays. */
-function shift(name: string, move: (days: number, by: number) => number, counted: boolean): FunctionDefinition {
-  const by = (count: Integer | undefined) => {
-    const number = Number(count ?? 0);
+function shift(name: string, move: (days: number, by: number) => number): FunctionDefinition {
+  const by = (count: Integer) => {
+    const number = Number(count);
     if (Math.abs(number) > SHIFT_MAX) throw TIME_OUT_OF_RANGE;
     return number;
   };
-  const more: Type[] = counted ? [INT] : [];
   return define(name, 'both', [
-    overload([DATE, ...more], DATE, (date: CalendarDate, count?: Integer) => dateOf(move(date.days, by(count)))),
-    overload([TIMESTAMP, ...more], TIMESTAMP, (at: Timestamp, count?: Integer) => {
+    overload([DATE, INT], DATE, (date: CalendarDate, count: Integer) => dateOf(move(date.days, by(count)))),
+    overload([TIMESTAMP, INT], TIMESTAMP, (at: Timestamp, count: Integer) => {
       const days = localDays(at);
       const moved = dateOf(move(days, by(count))).days - days;
       return inTime(timestampOf(at.seconds + moved * SECONDS_PER_DAY, at.nanos, at.offsetSeconds));
@@ -122,10 +129,10 @@ export const ROW_DATE_FUNCTIONS: readonly FunctionDefinition[] = [
   ofDay('day', (days) => civilDate(days).day),
   ofDay('weekday', isoWeekday),
   ofDay('iso_week', (days) => isoWeek(days).week),
-  shift('add_days', (days, by) => days + by, true),
-  shift('add_months', addMonths, true),
-  shift('start_of_month', startOfMonth, false),
-  shift('end_of_month', endOfMonth, false),
+  shift('add_days', (days, by) => days + by),
+  shift('add_months', addMonths),
+  dayOfMonth('start_of_month', startOfMonth),
+  dayOfMonth('end_of_month', endOfMonth),
   between('days_between', (from, to) => to - from),
   between('months_between', monthsBetween),
   define(

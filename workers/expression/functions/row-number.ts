@@ -2,9 +2,11 @@
 import {
   type Decimal,
   decimalFromNumber,
+  decimalOf,
   decimalToNumber,
   floorDecimal,
   negateDecimal,
+  powerOfTen,
   ROUNDINGS,
   type Rounding,
   remainderOfDecimals,
@@ -16,7 +18,7 @@ import { BAD_ARGUMENT, DIVISION_BY_ZERO, NOT_A_NUMBER, OVERFLOW, PRECISION_LOSS 
 import { DATE, DECIMAL, DOUBLE, INT, STRING, TIMESTAMP } from '../type.ts';
 import { INT_MIN, type Integer, type Value } from '../value.ts';
 import { type Constants, define, type FunctionDefinition, overload } from './definition.ts';
-import { remainderOfIntegers } from './integer.ts';
+import { checkedInteger, remainderOfIntegers } from './integer.ts';
 import { exact } from './operator.ts';
 
 /** Most digits behind the point that round() may ask for. */
@@ -33,6 +35,12 @@ function rounded(value: Decimal, scale: Integer = 0, mode = 'half_up'): Decimal 
 function roundedNumber(value: number, scale: Integer = 0, mode = 'half_up'): number {
   const decimal = decimalFromNumber(value);
   return decimal === null ? value : decimalToNumber(rounded(decimal, scale, mode));
+}
+
+/** Only a scale below zero changes a whole number. */
+function roundedInteger(value: Integer, scale: Integer = 0, mode = 'half_up'): Integer {
+  const { digits } = rounded(exact(decimalOf(value, 0)), scale, mode);
+  return checkedInteger(BigInt(digits) / powerOfTen(Math.max(0, Number(scale))));
 }
 
 function checkRounding(constants: Constants): string | null {
@@ -96,6 +104,8 @@ export const ROW_NUMBER_FUNCTIONS: readonly FunctionDefinition[] = [
       overload([DOUBLE, INT], DOUBLE, roundedNumber),
       overload([DOUBLE, INT, STRING], DOUBLE, roundedNumber),
       overload([INT], INT, (value: Integer) => value),
+      overload([INT, INT], INT, roundedInteger),
+      overload([INT, INT, STRING], INT, roundedInteger),
     ],
     { check: checkRounding },
   ),

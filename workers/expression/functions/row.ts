@@ -1,7 +1,9 @@
 // Owns our functions on missing values, errors, keys and reference tables: is_blank, coalesce, if_error, lookup,
 // hash_key, valid_iban.
 import { createHash } from 'node:crypto';
+import { Decimal, decimalText, trimZeros } from '../../values/decimal.ts';
 import { isIban } from '../../values/iban.ts';
+import { Timestamp, timestampText } from '../../values/timestamp.ts';
 import { BOOL, DYN, STRING, variable } from '../type.ts';
 import type { Value } from '../value.ts';
 import { valueText } from '../value-text.ts';
@@ -24,11 +26,18 @@ function isBlank(value: Value): boolean {
   return value === null || (typeof value === 'string' && trimText(value) === '');
 }
 
+/** One text for equal values: 1.50 as 1.5, an instant in UTC whatever offset it carries. */
+function keyText(value: Value): string {
+  if (value instanceof Decimal) return decimalText(trimZeros(value, 0));
+  if (value instanceof Timestamp) return timestampText(new Timestamp(value.seconds, value.nanos));
+  return valueText(value);
+}
+
 /** A digest of values: each with its length before it, so that ("ab", "c") and ("a", "bc") differ; null is no text. */
 function hashKey(...values: Value[]): string {
   const hash = createHash('sha256');
   for (const value of values) {
-    const text = valueText(value);
+    const text = keyText(value);
     hash.update(value === null ? 'n;' : `${Buffer.byteLength(text)};`).update(text);
   }
   return hash.digest('hex').slice(0, KEY_DIGITS);
