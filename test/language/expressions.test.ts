@@ -94,7 +94,28 @@ golden('null', [
   gives('e in ["a"]', 'false'),
 ]);
 
+golden('functions on what is equal, whole or of no day', [
+  gives('concat_ws(", ", "a", e, "", i)', '"a, , 5"'),
+  gives('hash_key(1.5d) == hash_key(1.500d)', 'true'),
+  gives('hash_key("1.5") == hash_key("1.50")', 'false'),
+  gives('hash_key(z) == hash_key(to_timezone(z, "Asia/Tokyo"))', 'true'),
+  gives('round(1250, -2)', '1300'),
+  gives('round(-1250, -2, "half_even")', '-1200'),
+  gives('round(1299, -2, "down")', '1200'),
+  gives('round(i, 2)', '5'),
+  fails('round(9223372036854775807, -1)', 'OUT_OF_RANGE'),
+  fails('round(5, -1, "error")', 'PRECISION_LOSS'),
+  gives('start_of_month(z)', '"2026-01-01"'),
+  gives('end_of_month(z)', '"2026-01-31"'),
+  gives('start_of_month(to_timezone(timestamp("2026-01-31T23:30:00Z"), "Europe/Berlin"))', '"2026-02-01"'),
+  gives('strip_accents("Weiß, Æsop, Crème")', '"Weiss, AEsop, Creme"'),
+  gives('title("3rd o\'neil ΑΣ")', '"3rd O\'neil Ας"'),
+]);
+
 golden('errors of a row', [
+  fails('double("1e400")', 'OUT_OF_RANGE'),
+  fails('double("-1e400") < 0.0', 'OUT_OF_RANGE'),
+  gives('double("1e-400")', '0'),
   fails('i / (i - 5)', 'EXPR_DIV_ZERO'),
   fails('int(s)', 'NOT_A_NUMBER'),
   fails('date(s)', 'NOT_A_DATE'),

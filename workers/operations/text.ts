@@ -1,12 +1,12 @@
 // The operation `text`: edits texts step by step.
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
+import * as edits from '../values/text-edits.ts';
 import { CELL_BYTES_MAX } from './cells/cell-limit.ts';
 import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textEdit } from './cells/text-cells.ts';
 import type { TextStep } from './cells/text-chain.ts';
-import * as edits from './cells/text-edits.ts';
 import * as steps from './cells/text-steps.ts';
 import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
@@ -52,7 +52,7 @@ export const text = defineOperation({
       minItems: 1,
       description:
         '`trim` (white space at both ends, no-break spaces too), `collapse_spaces` (runs of white space to one space), ' +
-        '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents`, `remove_control` ' +
+        '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é as e, ø as o, ß as ss), `remove_control` ' +
         '(line breaks and tabs too), `remove_invisible` (zero-width characters, soft hyphens), `straighten_quotes`, ' +
         '`remove_tags`, `digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
         '`{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',

@@ -6,9 +6,9 @@ import { compileRegularExpression, type RegularExpression } from '../../../worke
 import type { Heap } from '../../../workers/heap.ts';
 import * as replaceSteps from '../../../workers/operations/cells/replace-steps.ts';
 import { runTextChain, type TextStep } from '../../../workers/operations/cells/text-chain.ts';
-import * as edits from '../../../workers/operations/cells/text-edits.ts';
 import * as steps from '../../../workers/operations/cells/text-steps.ts';
 import { extract } from '../../../workers/operations/extract.ts';
+import * as edits from '../../../workers/values/text-edits.ts';
 import type { Cell } from '../operations/batch-builder.ts';
 import { makeMemory, runOperation } from '../operations/harness.ts';
 

@@ -61,7 +61,7 @@ export const ROW_REFERENCE: readonly FunctionReference[] = [
   entry(
     'concat_ws',
     'concat_ws(separator, value...)',
-    'Values that are not empty, joined.',
+    'Values that are not null, joined.',
     'concat_ws(", ", "a", null, 3)',
     'a, 3',
   ),

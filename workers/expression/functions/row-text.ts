@@ -1,4 +1,5 @@
 // Owns our functions on texts: upper, lower, title, left, right, padding, patterns, splitting and joining.
+import { stripAccents, titleCase } from '../../values/text-edits.ts';
 import { BAD_ARGUMENT } from '../evaluation-error.ts';
 import { TEXT_LENGTH_MAX } from '../limits.ts';
 import type { PatternMatch, RegularExpression } from '../regular-expression.ts';
@@ -8,29 +9,6 @@ import type { Integer, Value } from '../value.ts';
 import { valueText } from '../value-text.ts';
 import { type Constants, type Context, define, type FunctionDefinition, overload } from './definition.ts';
 import { chargeWalk, checkPattern, PLACES_PER_STEP, patternOf, slowEdit } from './text.ts';
-
-/** Each word with a capital first and small letters behind; an apostrophe does not begin a word. */
-export function titleText(text: string): string {
-  return text.replace(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*/gu, (word) => {
-    const first = String.fromCodePoint(word.codePointAt(0)!);
-    return first.toUpperCase() + word.slice(first.length).toLowerCase();
-  });
-}
-
-/** Letters without their accents; ligatures and strokes that have no accent to lose become plain letters too. */
-export function stripAccents(text: string): string {
-  if (ASCII.test(text)) return text;
-  const bare = text.normalize('NFD').replace(/\p{M}+/gu, '');
-  return bare.replace(/[øØłŁđĐħĦæÆœŒßẞþÞðÐıŧŦ]/g, (letter) => PLAIN_LETTERS.get(letter)!).normalize('NFC');
-}
-
-const ASCII = /^[\0-\x7f]*$/;
-
-const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map(
-  'ø:o Ø:O ł:l Ł:L đ:d Đ:D ħ:h Ħ:H æ:ae Æ:AE œ:oe Œ:OE ß:ss ẞ:SS þ:th Þ:TH ð:d Ð:D ı:i ŧ:t Ŧ:T'
-    .split(' ')
-    .map((pair) => pair.split(':') as [string, string]),
-);
 
 function pad(text: string, length: Integer, fill: string, before: boolean): string {
   checkLength(Number(length));
@@ -141,7 +119,7 @@ function splitPart(text: string, separator: string, part: Integer): string | nul
 /** Everything that is not blank, with the separator between. */
 function concatWith(separator: Value, ...values: Value[]): string | null {
   if (separator === null) return null;
-  const texts = values.map(valueText).filter((text) => text !== '');
+  const texts = values.filter((value) => value !== null).map(valueText);
   checkLength(texts.reduce((sum, text) => sum + text.length + valueText(separator).length, 0));
   return texts.join(valueText(separator));
 }
@@ -157,7 +135,7 @@ const padding = (name: string, before: boolean): FunctionDefinition =>
 export const ROW_TEXT_FUNCTIONS: readonly FunctionDefinition[] = [
   define('upper', 'both', [overload([STRING], STRING, (text: string) => limited(text.toUpperCase()))]),
   define('lower', 'both', [overload([STRING], STRING, (text: string) => limited(text.toLowerCase()))]),
-  slowEdit('title', titleText),
+  slowEdit('title', titleCase),
   define('left', 'both', [overload([STRING, INT], STRING, firstPoints)]),
   define('right', 'both', [overload([STRING, INT], STRING, lastPoints)]),
   padding('pad_left', true),

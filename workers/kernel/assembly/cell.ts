@@ -1,5 +1,5 @@
 // What the text kernels share: reaching a cell's view, copying bytes, handing rows back. Their twins in plain TypeScript
-// are the edits of strings in operations/cells/text-edits.ts and replace-steps.ts, which treat what is handed back.
+// are the edits of strings in values/text-edits.ts and replace-steps.ts, which treat what is handed back.
 // Views are u32 address and u32 length per physical row (address 0 = null); `rows` is a list of u32 physical rows.
 // A kernel that writes cells gets the first free address and the limit of the arena and gives the next free address,
 // or 0 when they did not fit (then nothing may be used). A kernel that cannot treat a cell moves its row from `rows`

@@ -1,11 +1,11 @@
 // Steps that find and replace: literally, whole cells, or by a regular expression.
 import { mayWalk, type RegularExpression } from '../../expression/regular-expression.ts';
 import type { Heap } from '../../heap.ts';
+import { foldCase } from '../../values/text-edits.ts';
 import { CELL_BYTES_MAX } from './cell-limit.ts';
 import { placePattern } from './pattern-program.ts';
 import { placeText } from './placed-text.ts';
 import type { TextStep } from './text-chain.ts';
-import { foldCase } from './text-edits.ts';
 import { moved, room, stringStep } from './text-steps.ts';
 
 /** Occurrences without a limit, as kernels take it. */

@@ -1,8 +1,8 @@
 // The steps of which chains on texts are made, each as a kernel and as a function on strings.
 import type { Heap } from '../../heap.ts';
+import * as edits from '../../values/text-edits.ts';
 import { placeBytes, placeText } from './placed-text.ts';
 import type { TextCells, TextStep } from './text-chain.ts';
-import * as edits from './text-edits.ts';
 
 const UPPER_FIRST_LETTER = 97;
 const LOWER_FIRST_LETTER = 65;

@@ -1,8 +1,8 @@
 // When two texts count as the same: the levels of the parameter `match` and the steps that make equal texts identical.
 import { Type } from '../../bundled/type-box.ts';
 import type { Heap } from '../../heap.ts';
+import * as edits from '../../values/text-edits.ts';
 import type { TextStep } from '../cells/text-chain.ts';
-import * as edits from '../cells/text-edits.ts';
 import * as steps from '../cells/text-steps.ts';
 
 export type MatchLevel = 'exact' | 'case_insensitive' | 'normal' | 'loose';

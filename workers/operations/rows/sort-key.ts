@@ -5,8 +5,8 @@
 import type { ColumnType } from '../../schema.ts';
 import { CalendarDate } from '../../values/calendar.ts';
 import { Decimal } from '../../values/decimal.ts';
+import { foldCase } from '../../values/text-edits.ts';
 import { Timestamp } from '../../values/timestamp.ts';
-import { foldCase } from '../cells/text-edits.ts';
 
 export type Comparison = 'typed' | 'natural' | 'case_insensitive';
 

@@ -2,9 +2,9 @@
 import { greedyPattern } from '../../expression/greedy-pattern.ts';
 import type { RowErrorCode } from '../../report.ts';
 import type { Column, ColumnType } from '../../schema.ts';
+import { characterCount } from '../../values/text-edits.ts';
 import { CELL_BYTES_MAX } from '../cells/cell-limit.ts';
 import type { Constant } from '../cells/constant-value.ts';
-import { characterCount } from '../cells/text-edits.ts';
 import { bound, compare, dayOf, instantOf, isFault, type Reading, readDates, readNumbers } from './bounds.ts';
 import { planBounds } from './plan-bounds.ts';
 import type { Check, Judge, PlannedCheck, Rule, RuleParameter, RuleScope } from './rule.ts';

@@ -1,4 +1,4 @@
-// What each step on a text does to one decoded text. Kernels do the same to plain cells, many at once; both must agree.
+// What each step on a text does to one decoded text, and the functions of the same names. Kernels do the same to plain cells, many at once; both must agree.
 // Everything follows the root locale, never the machine's.
 
 const WHITE_SPACE_RUNS = /\p{White_Space}+/gu;
@@ -9,9 +9,13 @@ const NOT_LETTERS = /[^\p{L}\p{M}]+/gu;
 const NOT_DIGITS = /[^0-9]+/g;
 const TAGS = /<(?:\/?[A-Za-z]|!|\?)[^<>]*>/g;
 
-/** Letters with a stroke: Unicode does not decompose them, people call them accented all the same. */
-const STROKES: Readonly<Record<string, string>> = { ø: 'o', Ø: 'O', ł: 'l', Ł: 'L', đ: 'd', Đ: 'D', ħ: 'h', Ħ: 'H' };
-const STROKED = /[øØłŁđĐħĦ]/g;
+/** Letters that Unicode does not take apart, as people write them without accents. */
+const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map(
+  'ø:o Ø:O ł:l Ł:L đ:d Đ:D ħ:h Ħ:H æ:ae Æ:AE œ:oe Œ:OE ß:ss ẞ:SS þ:th Þ:TH ð:d Ð:D ı:i ŧ:t Ŧ:T'
+    .split(' ')
+    .map((pair) => pair.split(':') as [string, string]),
+);
+const WITHOUT_ACCENT = new RegExp(`[${[...PLAIN_LETTERS.keys()].join('')}]`, 'g');
 
 export function upperCase(text: string): string {
   return text.toUpperCase();
@@ -39,9 +43,10 @@ export function collapseWhiteSpace(text: string): string {
   return text.replace(WHITE_SPACE_RUNS, ' ');
 }
 
+/** é as e; ø, ß and their like too. */
 export function stripAccents(text: string): string {
   const bare = text.normalize('NFD').replace(ACCENTS, '').normalize('NFC');
-  return bare.replace(STROKED, (letter) => STROKES[letter]!);
+  return bare.replace(WITHOUT_ACCENT, (letter) => PLAIN_LETTERS.get(letter)!);
 }
 
 export function removeControls(text: string): string {
