@@ -99,3 +99,43 @@ operations:
     output: 'a,b\n5,\n',
   },
 ]);
+
+golden('where of merge_columns', [
+  {
+    name: 'a new column is null in the rows that are left out',
+    template: `operations: [{merge_columns: {columns: [a, b], into: m, keep_source: true, where: 'b != "x"'}}]`,
+    input: 'a,b\n1,2\n3,x\n,\n4,\n',
+    output: 'm,a,b\n1 2,1,2\n,3,x\n,,\n4,4,\n',
+  },
+  {
+    name: 'one of the merged keeps its cells there, and stands where the first of them stood',
+    template: `operations: [{merge_columns: {columns: [a, c], into: c, where: 'a != "x"'}}]`,
+    input: 'z,a,b,c\n0,1,p,2\n0,x,q,3\n0,,r,4\n',
+    output: 'z,c,b\n0,1 2,p\n0,3,q\n0,4,r\n',
+  },
+  {
+    name: 'value is the cell that is replaced',
+    template: `
+operations:
+  - {merge_columns: {columns: [a, c], into: c, keep_source: true, where: value == null}}
+  - {merge_columns: {template: "{{{a}}} {c}", into: a, where: 'value != "3"'}}`,
+    input: 'a,b,c\n1,p,2\n3,q,\n',
+    output: 'a,b\n{1} 2,p\n3,q\n',
+  },
+  {
+    name: 'a column that is made has no cell, and one of another type none that could stay',
+    template: `
+operations:
+  - {merge_columns: {columns: [a, b], into: m, where: value != "x"}}
+  - {cast: {columns: {c: integer}}}
+  - {merge_columns: {columns: [c, d], into: c, where: 'd != "x"'}}`,
+    problems: ['/operations/0/merge_columns/where EXPR_UNKNOWN_COLUMN', '/operations/2/merge_columns/where WHERE_TYPE'],
+  },
+  {
+    name: 'rows for which nobody can say are errors',
+    template: 'operations: [{merge_columns: {columns: [a, b], into: m, where: int(a) > 1, on_error: drop_row}}]',
+    input: 'a,b\n1,p\nx,q\n2,r\n',
+    output: 'm\n""\n2 r\n',
+    errors: ['merge_columns: NOT_A_NUMBER 1 2'],
+  },
+]);

@@ -8,7 +8,7 @@ import { CellReader } from './cells/cell-values.ts';
 import { textOfValue } from './cells/text-of-value.ts';
 import { valueEdit } from './cells/value-cells.ts';
 import { columnSet } from './column-set.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 const parameters = Type.Object(
   {
@@ -28,8 +28,18 @@ const parameters = Type.Object(
         description: 'A text with names of columns in braces, such as `{street} {no}`; `{{` and `}}` are braces.',
       }),
     ),
-    into: Type.String({ minLength: 1, description: 'Name of the column that is made; it may be one of the merged.' }),
-    keep_source: Type.Optional(Type.Boolean({ default: false, description: 'Keeps the merged columns.' })),
+    into: Type.String({
+      minLength: 1,
+      description:
+        'Name of the column that is made; it may be one of the merged, which then keeps its cells in rows that `where` ' +
+        'leaves out. A new one is null there.',
+    }),
+    keep_source: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Keeps the merged columns; else they go away, with the cells of rows that `where` leaves out.',
+      }),
+    ),
   },
   exactlyOne(['columns'], ['template']),
 );
@@ -37,12 +47,24 @@ const parameters = Type.Object(
 /** A piece of the text: as it stands, or the number of a column. */
 type Piece = string | number;
 
+interface Merged {
+  readonly sources: readonly Column[];
+  /** Null: all sources with the separator. */
+  readonly pieces: readonly Piece[] | null;
+}
+
+interface Plan extends Merged {
+  readonly target: Column;
+  readonly given: Static<typeof parameters>;
+}
+
 export const mergeColumns = defineOperation({
   name: 'merge_columns',
   summary: 'Joins the cells of several columns into one text, in the place of the first of them.',
   parameters,
-  cells: false,
+  cells: true,
   memory: 'R',
+  editedColumns: replacedColumn,
   examples: [
     {
       title: 'With a separator',
@@ -96,38 +118,33 @@ export const mergeColumns = defineOperation({
       },
     },
   ],
-  effect(given, scope) {
-    const { sources, pieces } = given.template === undefined ? listed(given, scope) : templated(given.template, scope);
-    const first = scope.columns.find(({ id }) => sources.some((source) => source.id === id));
-    const named = sources.find(({ name }) => name === given.into);
-    const stays = given.keep_source === true || named?.id === first?.id;
-    // A column that goes away may give its name to the one in the place of the first.
-    if (named !== undefined && !stays) scope.remove(named);
-    const same = stays ? named : undefined;
-    if (same !== undefined && same.type !== 'text') scope.retype(same, 'text');
-    const target = same ?? scope.add(given.into, 'text', '/into', first && { column: first, side: 'before' });
-    if (given.keep_source !== true) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
-    return { sources, pieces, target, given };
-  },
-  edits: (plan) => (plan === null ? [] : [plan.target.id]),
-  start(plan, context) {
-    if (plan === null) return { push: context.next };
-    const readers = plan.sources.map((source) => new CellReader(source.type, columnIndex(context.input, source)));
-    const text = plan.pieces === null ? separated(readers, plan.given) : filled(readers, plan.pieces);
-    const source = plan.sources.find(({ id }) => id === plan.target.id) ?? null;
-    const edit = valueEdit(context, {
-      type: 'text',
-      bind: (batch) => readers.forEach((reader) => void reader.bind(batch)),
-      compute: text,
-    });
-    return startCellOperator(context, [{ source, target: plan.target }], [edit]);
-  },
+  effect: plan,
+  edits: ({ target }) => [target.id],
+  start: startMerge,
 });
 
-interface Merged {
-  readonly sources: readonly Column[];
-  /** Null: all sources with the separator. */
-  readonly pieces: readonly Piece[] | null;
+function plan(given: Static<typeof parameters>, scope: Scope): Plan {
+  const { sources, pieces } = given.template === undefined ? listed(given, scope) : templated(given.template, scope);
+  const first = scope.columns.find(({ id }) => sources.some((source) => source.id === id));
+  const same = sources.find(({ name }) => name === given.into);
+  if (same !== undefined && same.type !== 'text') scope.retype(same, 'text');
+  if (same !== undefined && given.keep_source !== true) moveTo(first!, same, scope);
+  const target = same ?? scope.add(given.into, 'text', '/into', first && { column: first, side: 'before' });
+  if (given.keep_source !== true) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
+  return { sources, pieces, target, given };
+}
+
+/** Puts a column in the place of another one, which goes behind it. */
+function moveTo(place: Column, moved: Column, scope: Scope): void {
+  const rest = scope.columns.filter(({ id }) => id !== moved.id);
+  const columns = rest.flatMap((column) => (column.id === place.id ? [moved, column] : [column]));
+  if (moved.id !== place.id) scope.arrange(columns, { rest: true });
+}
+
+/** The cell at hand is the one that is replaced, where the operation lists its column. */
+function replacedColumn({ columns, template, into }: Static<typeof parameters>): readonly string[] | null {
+  const listed = template === undefined ? [columns].flat() : piecesOf(template).flatMap(({ name }) => name ?? []);
+  return listed.includes(into) ? [into] : null;
 }
 
 function listed({ columns = [] }: Static<typeof parameters>, scope: Scope): Merged {
@@ -136,19 +153,12 @@ function listed({ columns = [] }: Static<typeof parameters>, scope: Scope): Merg
 
 function templated(template: string, scope: Scope): Merged {
   const sources: Column[] = [];
-  const pieces: Piece[] = [];
-  let from = 0;
-  for (const match of template.matchAll(/\{\{|\}\}|\{([^{}]+)\}/g)) {
-    pieces.push(template.slice(from, match.index));
-    from = match.index + match[0].length;
-    const name = match[1];
-    if (name === undefined) pieces.push(match[0].charAt(0));
-    const column = name === undefined ? null : scope.read(name, '/template');
-    if (column === null) continue;
+  const pieces = piecesOf(template).flatMap(({ text, name }): Piece[] => {
+    const column = name === null ? null : scope.read(name, '/template');
+    if (column === null) return [text];
     const known = sources.findIndex(({ id }) => id === column.id);
-    pieces.push(known < 0 ? sources.push(column) - 1 : known);
-  }
-  pieces.push(template.slice(from));
+    return [text, known < 0 ? sources.push(column) - 1 : known];
+  });
   if (sources.length === 0)
     scope.problem(
       '/template',
@@ -156,6 +166,30 @@ function templated(template: string, scope: Scope): Merged {
       'The template names no column. Write names in braces, such as "{street} {no}".',
     );
   return { sources, pieces };
+}
+
+/** The texts of a template, each with the name that stands behind it. */
+function piecesOf(template: string): readonly { readonly text: string; readonly name: string | null }[] {
+  const pieces: { text: string; name: string | null }[] = [];
+  let from = 0;
+  for (const match of template.matchAll(/\{\{|\}\}|\{([^{}]+)\}/g)) {
+    const name = match[1] ?? null;
+    const brace = name === null ? match[0].charAt(0) : '';
+    pieces.push({ text: template.slice(from, match.index) + brace, name });
+    from = match.index + match[0].length;
+  }
+  return [...pieces, { text: template.slice(from), name: null }];
+}
+
+function startMerge({ sources, pieces, target, given }: Plan, context: OperatorContext): Operator {
+  const readers = sources.map((source) => new CellReader(source.type, columnIndex(context.input, source)));
+  const edit = valueEdit(context, {
+    type: 'text',
+    bind: (batch) => readers.forEach((reader) => void reader.bind(batch)),
+    compute: pieces === null ? separated(readers, given) : filled(readers, pieces),
+  });
+  const source = sources.find(({ id }) => id === target.id) ?? null;
+  return startCellOperator(context, [{ source, target }], [edit]);
 }
 
 function separated(readers: readonly CellReader[], given: Static<typeof parameters>): (row: number) => unknown {

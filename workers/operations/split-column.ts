@@ -51,7 +51,12 @@ const parameters = Type.Object({
     }),
   ),
   trim: Type.Optional(Type.Boolean({ default: true, description: 'Takes white space off the parts.' })),
-  keep_source: Type.Optional(Type.Boolean({ default: false, description: 'Keeps the column that is split.' })),
+  keep_source: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Keeps the column that is split; else it goes away, with the cells of rows that `where` leaves out.',
+    }),
+  ),
 });
 
 type Parameters = Static<typeof parameters>;
