@@ -100,6 +100,26 @@ operations:
   },
 ]);
 
+golden('cast into new columns', [
+  {
+    name: 'of the rows of which where holds, beside columns that change in place',
+    template: `
+operations:
+  - {cast: {columns: {a: decimal, b: integer}, into: {a: d}}}
+  - {cast: {columns: {b: text}, into: {b: t}, where: value > 1}}
+  - {cast: {columns: {a: number}, into: {a: n}, on_error: drop_row}}
+  - {round: {columns: d, scale: 0}}`,
+    input: 'a,b\n1.50,01\n2.50,2\n,3\n',
+    output: 'a,b,d,t,n\n1.50,1,2,,1.5\n2.50,2,2,2,2.5\n,3,,3,\n',
+  },
+  {
+    name: 'only of columns that have a type there, under names that are free',
+    template:
+      'operations: [{cast: {columns: {a: decimal}, into: {a: b, c: d}}}, {cast: {columns: {a: text}, into: {a: b}}}]',
+    problems: ['/operations/0/cast/into/c UNKNOWN_COLUMN', '/operations/1/cast/into/a COLUMN_EXISTS'],
+  },
+]);
+
 golden('where of merge_columns', [
   {
     name: 'a new column is null in the rows that are left out',

@@ -21,6 +21,14 @@ const words = (description: string) =>
 
 const parameters = Type.Object({
   columns: Type.Record(Type.String(), columnType, { minProperties: 1, description: '`{column: type}`.' }),
+  into: Type.Optional(
+    Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+      minProperties: 1,
+      description:
+        '`{column: name}`: puts the result of these columns into new ones, which are null in rows that `where` leaves ' +
+        'out; the others change in place.',
+    }),
+  ),
   true_values: words('Texts that mean true, in any case; `true` unless set.'),
   false_values: words('Texts that mean false, in any case; `false` unless set.'),
 });
@@ -62,9 +70,36 @@ export const cast = defineOperation({
         ],
       },
     },
+    {
+      title: 'Into a new column, from rows of which a condition holds',
+      operation: { op: 'cast', columns: { v: 'integer' }, into: { v: 'n' }, where: 'kind == "n"' },
+      input: {
+        columns: ['kind', 'v'],
+        rows: [
+          ['n', '007'],
+          ['t', 'x'],
+          ['n', 'y'],
+        ],
+      },
+      output: {
+        columns: ['kind', 'v', 'n'],
+        rows: [
+          ['n', '007', '7'],
+          ['t', 'x', null],
+          ['n', 'y', null],
+        ],
+      },
+    },
   ],
-  effect({ columns, true_values, false_values }, scope) {
-    const targets = Object.entries(columns).flatMap(([name, type]) => castTarget(name, type, scope));
+  effect({ columns, into = {}, true_values, false_values }, scope) {
+    for (const name of Object.keys(into)) {
+      if (Object.hasOwn(columns, name)) continue;
+      const message = `"columns" gives no type for ${JSON.stringify(name)}. Name it there too.`;
+      scope.problem(`/into/${pointerSegment(name)}`, 'UNKNOWN_COLUMN', message);
+    }
+    const targets = Object.entries(columns).flatMap(([name, type]) => {
+      return castTarget(name, type, Object.hasOwn(into, name) ? into[name]! : null, scope);
+    });
     return { targets, words: { true_values, false_values } as Words };
   },
   edits: ({ targets }) => editedIds(targets),
@@ -83,9 +118,11 @@ export const cast = defineOperation({
   },
 });
 
-function castTarget(name: string, type: ColumnType, scope: Scope): CellTarget[] {
+/** @param made name of a new column, null: in place */
+function castTarget(name: string, type: ColumnType, made: string | null, scope: Scope): CellTarget[] {
   const source = scope.read(name, `/columns/${pointerSegment(name)}`);
   if (source === null) return [];
+  if (made !== null) return [{ source, target: scope.add(made, type, `/into/${pointerSegment(name)}`) }];
   if (source.type !== type) scope.retype(source, type);
   return [{ source, target: { ...source, type } }];
 }
