@@ -253,3 +253,43 @@ test('groups that the budget refuses come behind the others, in their order', as
     t.ok(JSON.stringify(made.rows.map(([key, sum]) => [key, sum])) === JSON.stringify(expected), `${budgetBytes}`);
   }
 });
+
+test('a few groups that come again and again, and many others behind them', async (t) => {
+  const texts = [null, '', 'a', 'paid', 'fourteen bytes', 'more than sixteen bytes', 'é'];
+  const rows = Array.from({ length: 12_000 }, (_, row) => {
+    const isNew = row > 4000 && row % 3 === 0;
+    const few = (row * 7919) % 49;
+    return [
+      isNew ? `key ${row}` : texts[few % 7]!,
+      isNew ? 'x' : texts[Math.floor(few / 7)]!,
+      `${row % 100}.25`,
+      `t${row}`,
+    ];
+  });
+  const groups = new Map<string, (string | null | bigint)[]>();
+  for (const [a, b, amount, text] of rows) {
+    const group = groups.get(JSON.stringify([a, b])) ?? [a!, b!, 0n, text!, text!];
+    groups.set(JSON.stringify([a, b]), group);
+    group[2] = (group[2] as bigint) + BigInt(amount!.replace('.', ''));
+    group[4] = text!;
+  }
+  const expected = [...groups.values()].map(([a, b, sum, ...ends]) => [a, b, decimal(sum as bigint), ...ends]);
+  const metrics = [
+    { fn: 'sum', column: 'n' },
+    { fn: 'first', column: 't' },
+    { fn: 'last', column: 't' },
+  ];
+  const input = { columns: ['a', 'b', 'n', 't'], types: ['text', 'text', 'decimal', 'text'] as const, rows };
+  const numeric = metrics.slice(0, 1);
+  for (const way of [...WAYS, { batchRows: 1000, budgetBytes: 300_000 }, { batchRows: 600, sparse: true }]) {
+    const whole = runOperation(aggregate, { op: 'aggregate', group_by: ['a', 'b'], metrics }, input, way);
+    t.ok(JSON.stringify(whole.rows) === JSON.stringify(expected), JSON.stringify(way));
+    const folded = runOperation(aggregate, { op: 'aggregate', group_by: ['a', 'b'], metrics: numeric }, input, way);
+    t.ok(JSON.stringify(folded.rows) === JSON.stringify(expected.map((row) => row.slice(0, 3))), JSON.stringify(way));
+  }
+  const folded = runOperation(aggregate, { op: 'aggregate', group_by: ['a', 'b'], metrics: numeric }, input, {
+    batchRows: 1000,
+    budgetBytes: 300_000,
+  });
+  t.ok(folded.spilled, 'some were put off');
+});

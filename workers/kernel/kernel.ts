@@ -8,11 +8,13 @@ import type { FinishedKernels } from './finished-kernels.ts';
 import type { FoldKernels } from './fold-kernels.ts';
 import type { InputKernels } from './input-kernels.ts';
 import type {
+  AddShortKeys,
   ComposeKeys,
   DecodeEntries,
   DecodeRows,
   EncodeRows,
   FindKeys,
+  FindShortKeys,
   InsertKeys,
   SortKeys,
   SplitByNew,
@@ -73,6 +75,9 @@ export interface KernelExports extends EmitKernels, ExpressionKernels, FinishedK
   findKeys: FindKeys;
   moveSlots(table: number, slots: number, slotCount: number): void;
   splitByNew: SplitByNew;
+  findShortKeys: FindShortKeys;
+  addShortKeys: AddShortKeys;
+  scatter(values: number, at: number, count: number, out: number): void;
   fingerprintViews(views: number, rows: number, count: number, key: number, prints: number): void;
   touchPrints(set: number, prints: number, count: number): number;
   addPrints(set: number, prints: number, from: number, count: number, ids: number): number;

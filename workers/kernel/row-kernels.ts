@@ -96,3 +96,27 @@ export type TypedKeys = (
   limit: number,
   todo: number,
 ) => number;
+
+/** The table of short keys (assembly/short-keys.ts): its head and 4,096 slots, of which half are used at most. */
+export const SHORT_KEYS_BYTES = 16 + 4096 * 32;
+export const SHORT_KEYS_MAX = 2048;
+
+export type FindShortKeys = (
+  table: number,
+  columns: number,
+  columnCount: number,
+  rows: number,
+  count: number,
+  numbers: number,
+  missedRows: number,
+  missedAt: number,
+) => number;
+
+export type AddShortKeys = (
+  table: number,
+  columns: number,
+  columnCount: number,
+  rows: number,
+  count: number,
+  numbers: number,
+) => void;

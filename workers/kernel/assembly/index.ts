@@ -26,6 +26,7 @@ export { findPattern, replacePattern } from './replace-pattern';
 export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';
+export { addShortKeys, findShortKeys, scatter } from './short-keys';
 export { sortKeys } from './sort-keys';
 export { typedKeys } from './typed-keys';
 export { collapseSpaces, keepBlank, keepEmpty, trimViews } from './trim';

@@ -12,13 +12,14 @@ import { RowWriter } from '../../spill/row-writer.ts';
 import { SpillFile } from '../../spill/spill-file.ts';
 import { KEY_ABSENT, type KeyList, KeyTable } from '../keys/key-table.ts';
 import { RowKeys } from '../keys/row-keys.ts';
+import { type MissedRows, ShortKeys } from '../keys/short-keys.ts';
 import type { OperatorContext } from '../operation.ts';
 import { RowSorter } from '../rows/row-sorter.ts';
 import { SortKeys } from '../rows/sort-keys.ts';
 import { inSlices } from '../slices.ts';
 import type { FoldedMetric } from './group-fold.ts';
 import { GroupRows } from './group-rows.ts';
-import { GroupStates } from './group-states.ts';
+import { type GroupedRows, GroupStates } from './group-states.ts';
 
 export interface FoldedGroupsPlan {
   /** Columns that are read: indexes in the batches, groups first; and their types. */
@@ -37,7 +38,7 @@ interface Deferral {
   readonly partitions: RowPartitions;
 }
 
-/** The rows of a slice with their keys; `order` gives a position's place among all rows. */
+/** Rows with their keys; `order` gives a position's place among all rows. */
 interface Slice extends KeyList {
   readonly batch: Batch;
   order(position: number): number;
@@ -48,6 +49,7 @@ export class FoldedGroups {
   readonly #plan: FoldedGroupsPlan;
   readonly #types: readonly ColumnType[];
   readonly #keys: RowKeys;
+  readonly #known: ShortKeys;
   readonly #table: KeyTable;
   readonly #states: GroupStates;
   readonly #rows: GroupRows;
@@ -66,6 +68,7 @@ export class FoldedGroups {
       groupTypes.map((_, index) => index),
       'exact',
     );
+    this.#known = new ShortKeys(context, plan.groups);
     this.#table = new KeyTable(arena.heap, kernel);
     this.#states = new GroupStates(context, plan.metrics);
     this.#rows = new GroupRows(context, groupTypes);
@@ -136,6 +139,7 @@ export class FoldedGroups {
   }
 
   #clear(forced: boolean): void {
+    this.#known.clear();
     this.#table.clear();
     this.#table.forced = forced;
     this.#states.clear();
@@ -149,19 +153,35 @@ export class FoldedGroups {
     const { arena } = this.#context;
     inSlices(batch, (from, to) => {
       const count = to - from;
-      const rows = batch.selection + from * 4;
-      const views =
-        this.#plan.groups === 0 ? this.#keys.makeFilled(batch.slice(from, to)) : this.#keys.make(batch, rows, count);
-      if (views === 0) return false;
-      const [hashes, ids, chosen] = [arena.tryTake(count * 8), arena.tryTake(count * 4), arena.tryTake(count * 12)];
-      if (hashes === 0 || ids === 0 || chosen === 0) return false;
-      const slice = { batch, views, rows, count, hashes, ids, order: (position: number) => order(from + position) };
-      this.#table.hash(slice);
-      const reached = this.#closed ? 0 : this.#addGroups(slice, chosen);
-      this.#states.fold(batch, { rows, ids, count: reached });
-      if (reached < count) this.#foldKnown(slice, reached, chosen);
+      const all = { rows: batch.selection + from * 4, count, ids: arena.tryTake(count * 4) };
+      const missed = all.ids === 0 ? null : this.#known.find(batch, all);
+      if (missed === null) return false;
+      const isComplete = missed.count === 0 || this.#number(batch, missed, (position) => order(from + position));
+      if (isComplete === null) return false;
+      this.#known.settle(batch, missed, all, isComplete);
+      this.#states.fold(batch, isComplete ? all : this.#grouped(all));
       return true;
     });
+  }
+
+  /** Gives the rows that were missed the ids of their groups, KEY_ABSENT to those that are put off; false when there are such, null when the arena is full. */
+  #number(batch: Batch, missed: MissedRows, orderOf: (position: number) => number): boolean | null {
+    const { arena } = this.#context;
+    const { rows, count, ids, at } = missed;
+    const views =
+      this.#plan.groups === 0
+        ? this.#keys.makeFilled(batch.withSelection(rows, count))
+        : this.#keys.make(batch, rows, count);
+    if (views === 0) return null;
+    const [hashes, chosen] = [arena.tryTake(count * 8), arena.tryTake(count * 4)];
+    if (hashes === 0 || chosen === 0) return null;
+    const order = (position: number): number => orderOf(at === 0 ? position : arena.heap.u32[(at >>> 2) + position]!);
+    const slice = { batch, views, rows, count, hashes, ids, order };
+    this.#table.hash(slice);
+    const reached = this.#closed ? 0 : this.#addGroups(slice, chosen);
+    if (reached === count) return true;
+    this.#putOff(slice, reached);
+    return false;
   }
 
   /** Adds groups as long as there is room; gives the position reached. */
@@ -196,29 +216,35 @@ export class FoldedGroups {
     return at;
   }
 
-  /** Folds the rows of groups that are known and puts the others off. `chosen`: room for 12 bytes a row. */
-  #foldKnown(slice: Slice, from: number, chosen: number): void {
+  /** Puts the rows off that are of no known group. */
+  #putOff(slice: Slice, from: number): void {
     const { arena } = this.#context;
     const { batch, rows, count, ids, hashes, order } = slice;
     this.#deferral ??= this.#makeDeferral(batch);
     this.#table.find(slice, from);
     const put = { rows: arena.take(count * 4), hashes: arena.take(count * 8), orders: arena.take(count * 8), count: 0 };
-    const known = { rows: chosen, ids: chosen + count * 4, count: 0 };
     const { u32, f64 } = arena.heap;
     for (let position = from; position < count; position++) {
-      const row = u32[(rows >>> 2) + position]!;
-      const id = u32[(ids >>> 2) + position]!;
-      if (id !== KEY_ABSENT) {
-        u32[(known.rows >>> 2) + known.count] = row;
-        u32[(known.ids >>> 2) + known.count++] = id;
-        continue;
-      }
-      u32[(put.rows >>> 2) + put.count] = row;
+      if (u32[(ids >>> 2) + position] !== KEY_ABSENT) continue;
+      u32[(put.rows >>> 2) + put.count] = u32[(rows >>> 2) + position]!;
       u32[(put.hashes >>> 2) + put.count * 2 + 1] = u32[(hashes >>> 2) + position * 2 + 1]!;
       f64[(put.orders >>> 3) + put.count++] = order(position);
     }
-    this.#states.fold(batch, known);
     if (put.count > 0) this.#deferral.partitions.add(batch, put);
+  }
+
+  /** Those rows of a list that have a group. */
+  #grouped({ rows, ids, count }: GroupedRows): GroupedRows {
+    const { arena } = this.#context;
+    const grouped = { rows: arena.take(count * 4), ids: arena.take(count * 4), count: 0 };
+    const { u32 } = arena.heap;
+    for (let position = 0; position < count; position++) {
+      const id = u32[(ids >>> 2) + position]!;
+      if (id === KEY_ABSENT) continue;
+      u32[(grouped.rows >>> 2) + grouped.count] = u32[(rows >>> 2) + position]!;
+      u32[(grouped.ids >>> 2) + grouped.count++] = id;
+    }
+    return grouped;
   }
 
   /** Hands the groups of the table on, in their order. */
