@@ -1,10 +1,13 @@
 // The operation `blank_down`: a value that repeats the one above is blanked.
-import type { Batch } from '../batch.ts';
+import { type Batch, META_NULL } from '../batch.ts';
 import { Type } from '../bundled/type-box.ts';
+import { isEqual } from '../expression/equality.ts';
+import type { Value } from '../expression/value.ts';
 import { editedIds } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { columnSet } from './column-set.ts';
-import { copyViews } from './fills/carried-fill.ts';
+import { CellReader } from './cells/cell-values.ts';
+import { COLUMN_TYPES, columnSet } from './column-set.ts';
+import { copyTyped, copyViews, type TypedData } from './fills/carried-fill.ts';
 import { FillFrame, type Marks, settleNewColumn } from './fills/fill-frame.ts';
 import { LastCells } from './fills/last-cells.ts';
 import { defineOperation } from './operation.ts';
@@ -13,7 +16,7 @@ export const blankDown = defineOperation({
   name: 'blank_down',
   summary:
     'Blanks cells that repeat the value of the row above, as in a printed report. With `where` only cells of those rows ' +
-    'are blanked; the row above is the one that came before, also outside `where`.',
+    'are blanked; the row above is the one that came before, also outside `where`. Numbers repeat by value: 1.5 is 1.50.',
   parameters: Type.Object({ columns: columnSet, into: intoParameter }),
   cells: true,
   memory: 'O',
@@ -71,6 +74,29 @@ export const blankDown = defineOperation({
       },
     },
     {
+      title: 'Values of any type',
+      operation: { op: 'blank_down', columns: '*' },
+      input: {
+        columns: ['day', 'amount', 'paid'],
+        types: ['date', 'decimal', 'boolean'],
+        rows: [
+          ['2026-01-31', '1.50', 'true'],
+          ['2026-01-31', '1.5', 'false'],
+          ['2026-02-01', null, 'false'],
+          ['2026-02-01', '1.5', null],
+        ],
+      },
+      output: {
+        columns: ['day', 'amount', 'paid'],
+        rows: [
+          ['2026-01-31', '1.50', 'true'],
+          [null, null, 'false'],
+          ['2026-02-01', null, null],
+          [null, '1.5', null],
+        ],
+      },
+    },
+    {
       title: 'Into a new column',
       operation: { op: 'blank_down', columns: ['customer'], into: 'shown' },
       input: { columns: ['customer'], rows: [['Ada'], ['Ada'], ['Bob']] },
@@ -85,22 +111,23 @@ export const blankDown = defineOperation({
     },
   ],
   effect({ columns, into }, scope) {
-    return cellTargets(scope, { columns, into, takes: ['text'], makes: 'text' });
+    return cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: null });
   },
   edits: editedIds,
   start(targets, context) {
     const { arena, next, report } = context;
     const frame = new FillFrame(context, targets);
-    const states = targets.map((): State => ({ last: new LastCells(arena.heap), hasLast: false }));
+    const states = targets.map(({ source }, target): State => {
+      const reader = new CellReader(source!.type, frame.sources[target]!);
+      return { last: new LastCells(arena.heap), hasLast: false, reader, value: null };
+    });
     return {
       push(given) {
         const mark = arena.next;
         const { batch, masks } = frame.mark(given);
         const made = frame.sources.map((index, target) => {
-          const before = batch.views(index);
-          const column = copyViews(batch, before);
           const chosen = frame.chosen(target, masks);
-          const blanked = blankRepeats(batch, before, column.at, chosen, states[target]!);
+          const { column, blanked } = blankRepeats(batch, index, chosen, states[target]!);
           report.cells_changed += frame.inPlace[target] ? blanked : settleNewColumn(batch, column, chosen);
           return column;
         });
@@ -111,14 +138,51 @@ export const blankDown = defineOperation({
   },
 });
 
-/** The cell of the row before, from batch to batch. */
+/** The cell of the row before, from batch to batch: a text, or a value. */
 interface State {
   readonly last: LastCells;
   hasLast: boolean;
+  readonly reader: CellReader;
+  value: unknown;
+}
+
+/** A copy of a column without its repeats, and how many were blanked. */
+function blankRepeats(batch: Batch, index: number, chosen: Marks | null, state: State) {
+  const before = batch.columns[index]!;
+  if (before.kind === 'typed') {
+    const column = copyTyped(batch, before);
+    return { column, blanked: blankValues(batch, column, chosen, state) };
+  }
+  const views = batch.views(index);
+  const column = copyViews(batch, views);
+  return { column, blanked: blankTexts(batch, views, column.at, chosen, state) };
+}
+
+/** Blanks cells of a copy (`made`); gives how many. */
+function blankValues(batch: Batch, made: TypedData, chosen: Marks | null, state: State): number {
+  const { reader } = state;
+  reader.bind(batch);
+  let blanked = 0;
+  for (let position = 0; position < batch.live; position++) {
+    const row = batch.physicalRow(position);
+    const value = reader.read(row);
+    const isRepeat = value !== null && isSameValue(value as Value, state.value as Value);
+    if (isRepeat && (chosen === null || chosen[position] === 1)) {
+      batch.heap.u8[made.meta + row] = META_NULL;
+      blanked++;
+    }
+    state.value = value;
+  }
+  return blanked;
+}
+
+/** NaN is like itself here, as in dedupe. */
+function isSameValue(a: Value, b: Value): boolean {
+  return Object.is(a, b) || isEqual(a, b, () => undefined);
 }
 
 /** Blanks cells of a copy (`made`) of the views `before`; gives how many. */
-function blankRepeats(batch: Batch, before: number, made: number, chosen: Marks | null, state: State): number {
+function blankTexts(batch: Batch, before: number, made: number, chosen: Marks | null, state: State): number {
   const { u8, u32 } = batch.heap;
   let blanked = 0;
   let [lastStart, lastLength] = state.hasLast ? state.last.text(0) : [0, 0];

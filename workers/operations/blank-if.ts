@@ -6,7 +6,7 @@ import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { wholeCellStep } from './cells/replace-steps.ts';
 import { textEdit } from './cells/text-cells.ts';
 import { valueEdit } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
+import { COLUMN_TYPES, columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const blankIf = defineOperation({
@@ -70,7 +70,7 @@ export const blankIf = defineOperation({
     },
   ],
   effect({ columns, values = null, case_sensitive = true, into }, scope) {
-    const takes = values === null ? ALL_TYPES : (['text'] as const);
+    const takes = values === null ? COLUMN_TYPES : (['text'] as const);
     const targets = cellTargets(scope, { columns, into, takes, makes: null });
     return { targets, values, anyCase: !case_sensitive };
   },
@@ -93,5 +93,3 @@ export const blankIf = defineOperation({
     );
   },
 });
-
-const ALL_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const;

@@ -3,9 +3,9 @@ import { Type } from '../bundled/type-box.ts';
 import type { ColumnSet } from '../template/scope.ts';
 
 /** The static types of columns, as a Template writes them. */
-export const columnType = Type.Enum(['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'], {
-  description: 'A static type of columns.',
-});
+export const COLUMN_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const;
+
+export const columnType = Type.Enum([...COLUMN_TYPES], { description: 'A static type of columns.' });
 
 /** The name of one column. */
 export const columnName = Type.String({ minLength: 1, description: 'The name of a column.' });

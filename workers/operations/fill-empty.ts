@@ -11,7 +11,7 @@ import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
 import { type CellComputation, valueEdit } from './cells/value-cells.ts';
-import { columnName, columnSet } from './column-set.ts';
+import { COLUMN_TYPES, columnName, columnSet } from './column-set.ts';
 import { checkRowExpression } from './expressions/check-expression.ts';
 import { RowExpression } from './expressions/row-expression.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
@@ -25,8 +25,6 @@ interface Plan {
   readonly targets: readonly CellTarget[];
   readonly filling: Filling;
 }
-
-const ALL_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const;
 
 export const fillEmpty = defineOperation({
   name: 'fill_empty',
@@ -101,7 +99,7 @@ export const fillEmpty = defineOperation({
     },
   ],
   effect({ columns, value, from, expr, into }, scope): Plan | null {
-    const targets = cellTargets(scope, { columns, into, takes: ALL_TYPES, makes: null });
+    const targets = cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: null });
     const filling =
       expr !== undefined
         ? byExpression(expr, targets, scope)

@@ -9,13 +9,11 @@ import { editedIds } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { textOfValue } from './cells/text-of-value.ts';
 import { startValueOperator } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
+import { COLUMN_TYPES, columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 /** A name of the catalog; nothing that could lead to another folder. */
 const SECRET_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-
-const ALL_TYPES = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'datetime', 'json'] as const;
 
 export const hash = defineOperation({
   name: 'hash',
@@ -73,7 +71,7 @@ export const hash = defineOperation({
     if (key !== null && !SECRET_NAME.test(key)) {
       scope.problem('/key', 'BAD_VALUE', 'Write the name of a secret: letters, digits, "_" and "-", at most 64.');
     }
-    const targets = cellTargets(scope, { columns, into, takes: ALL_TYPES, makes: 'text' });
+    const targets = cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: 'text' });
     return { targets, key, encoding, length };
   },
   edits: ({ targets }) => editedIds(targets),

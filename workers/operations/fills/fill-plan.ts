@@ -1,8 +1,9 @@
 // Which columns fill_down and fill_up fill, where the results go, and which columns make the group.
-import type { Column, ColumnType } from '../../schema.ts';
+import type { Column } from '../../schema.ts';
 import type { ColumnSet, Scope } from '../../template/scope.ts';
 import type { CellTarget } from '../cells/cell-operator.ts';
 import { cellTargets } from '../cells/cell-targets.ts';
+import { COLUMN_TYPES } from '../column-set.ts';
 
 export interface FillPlan {
   readonly targets: readonly CellTarget[];
@@ -16,20 +17,9 @@ interface Given {
   readonly into?: string | readonly string[] | undefined;
 }
 
-const ALL_TYPES: readonly ColumnType[] = [
-  'text',
-  'integer',
-  'decimal',
-  'number',
-  'boolean',
-  'date',
-  'datetime',
-  'json',
-];
-
 export function planFill({ columns, group_by, into }: Given, scope: Scope): FillPlan {
   const groups = group_by === undefined ? [] : scope.resolve(group_by, '/group_by');
-  const targets = cellTargets(scope, { columns, into, takes: ALL_TYPES, makes: null });
+  const targets = cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: null });
   const both = targets.find(({ target }) => groups.some(({ id }) => id === target.id));
   if (both !== undefined) {
     const name = JSON.stringify(both.target.name);
