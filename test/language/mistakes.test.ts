@@ -96,6 +96,37 @@ const MISTAKES: readonly Mistake[] = [
     says: /Put it in brackets: \["dd.MM.yyyy"\]/,
   },
   {
+    operation: '  - {set: {columns: {x: hash_key(party, booked_on)}}}',
+    at: '8:41 /operations/0/set/columns/booked_on)',
+    says: /Put the whole expression into quotes/,
+  },
+  {
+    operation: '  - {filter: {where: `my col` == "x"}}',
+    at: '8:22 ',
+    says: /Put it into quotes/,
+  },
+  { operation: '  - {drop: {columns: *}}', at: '8:22 ', says: /as in columns: "\*"/ },
+  {
+    operation: '  - {filter: {where: !is_blank(party)}}',
+    at: '8:15 ',
+    says: /an expression that begins with ! stands in quotes/,
+  },
+  {
+    operation: '  - {replace: {columns: party, find: "\\d", replace: "", mode: regex}}',
+    at: '8:39 ',
+    says: /Write patterns in single quotes/,
+  },
+  {
+    operation: '  - {parse_date: {columns: booked_on, formats: [dd. MMMM yyyy], locale: de_DE}}',
+    at: '8:65 /operations/0/parse_date/locale',
+    says: /Write the language as en, de,/,
+  },
+  {
+    operation: '  - {parse_number: {columns: amount, decimal: "5"}}',
+    at: '8:38 /operations/0/parse_number/decimal',
+    says: /cannot be a mark/,
+  },
+  {
     operation: '  - {text: {columns: party, steps: [trimm]}}',
     at: '8:37 /operations/0/text/steps/0',
     says: /not "trimm"\. Did you mean "trim"\?/,
@@ -115,6 +146,17 @@ test('every mistake gets one message that says where and what to write', async (
     t.equal(`${line}:${column} ${pointer}`, at, operation);
     t.match(message, says, operation);
   }
+});
+
+test('a pattern and a zone that are wrong are both told, and not what follows from them', (t) => {
+  const source =
+    'operations: [{parse_date: {columns: a, formats: [YYYY], timezone: Mars/X}}, {set: {columns: {y: year(a)}}}]';
+  const found = problemsOf(source).map(({ pointer, code }) => `${pointer} ${code}`);
+  t.strictSame(found, [
+    '/operations/0/parse_date/formats/0 BAD_PATTERN',
+    '/operations/0/parse_date/timezone UNKNOWN_ZONE',
+  ]);
+  t.end();
 });
 
 test('a broken section hides no mistake of an operation', (t) => {

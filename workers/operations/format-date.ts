@@ -2,6 +2,7 @@
 import { Type } from '../bundled/type-box.ts';
 import { CalendarDate } from '../values/calendar.ts';
 import { compileDatePattern, type DateFields, fieldsOfTimestamp } from '../values/date-pattern.ts';
+import { localeProblem } from '../values/month-names.ts';
 import { type TimeZone, timeZone } from '../values/time-zone.ts';
 import { Timestamp } from '../values/timestamp.ts';
 import { editedIds, startCellOperator } from './cells/cell-operator.ts';
@@ -46,7 +47,9 @@ export const formatDate = defineOperation({
   effect({ columns, format, locale = 'en', timezone = 'UTC', into }, scope) {
     const pattern = compileDatePattern(format, { locale });
     const zone = timeZone(timezone);
-    if ('problem' in pattern)
+    const unknown = localeProblem(locale);
+    if (unknown !== null) scope.problem('/locale', 'BAD_VALUE', unknown);
+    else if ('problem' in pattern)
       scope.problem('/format', 'BAD_PATTERN', `The date pattern is refused: ${pattern.problem}.`);
     if (zone === null)
       scope.problem('/timezone', 'UNKNOWN_ZONE', 'The time zone is unknown. Write a name such as "Europe/Berlin".');

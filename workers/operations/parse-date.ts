@@ -3,6 +3,7 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, DAY_MAX, DAY_MIN } from '../values/calendar.ts';
 import { ambiguousDateText, compileDatePattern, type DateFields, type DatePattern } from '../values/date-pattern.ts';
+import { localeProblem } from '../values/month-names.ts';
 import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';
 import { timestampOf } from '../values/timestamp.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
@@ -136,14 +137,11 @@ export const parseDate = defineOperation({
   ],
   effect(given, scope) {
     const reading = planReading(given, scope);
-    if (reading === null) return null;
-    const targets = cellTargets(scope, {
-      columns: given.columns,
-      into: given.into,
-      takes: ['text'],
-      makes: reading.type,
-    });
-    return { targets, reading };
+    // Also where a pattern is wrong: what follows must not be told that the column is text.
+    const makes =
+      reading?.type ?? given.type ?? (given.formats.some((format) => /h/i.test(format)) ? 'datetime' : 'date');
+    const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes });
+    return reading === null ? null : { targets, reading };
   },
   edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
@@ -172,6 +170,12 @@ function planReading(given: Parameters, scope: Scope): Reading | null {
     locale: given.locale ?? 'en',
     ...(given.two_digit_year === undefined ? {} : { twoDigitYearPivot: given.two_digit_year.pivot }),
   };
+  const [zone, toZone] = [zoneOf(given.timezone, '/timezone', scope), zoneOf(given.to_timezone, '/to_timezone', scope)];
+  const unknown = localeProblem(options.locale);
+  if (unknown !== null) {
+    scope.problem('/locale', 'BAD_VALUE', unknown);
+    return null;
+  }
   const patterns: DatePattern[] = [];
   for (const [index, format] of given.formats.entries()) {
     const pattern = compileDatePattern(format, options);
@@ -187,7 +191,6 @@ function planReading(given: Parameters, scope: Scope): Reading | null {
   }
   if (patterns.length < given.formats.length) return null;
   if (given.ambiguous === undefined) refuseAmbiguous(patterns, scope);
-  const [zone, toZone] = [zoneOf(given.timezone, '/timezone', scope), zoneOf(given.to_timezone, '/to_timezone', scope)];
   const type = given.type ?? (patterns.some(({ hasTime }) => hasTime) ? 'datetime' : 'date');
   return { patterns, type, zone, toZone, given };
 }

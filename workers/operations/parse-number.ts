@@ -82,6 +82,10 @@ export const parseNumber = defineOperation({
   ],
   effect(given, scope) {
     const { decimal = '.', grouping = '', type = 'decimal' } = given;
+    for (const [name, mark] of Object.entries({ decimal, grouping })) {
+      if (!/[0-9+-]/.test(mark)) continue;
+      scope.problem(`/${name}`, 'BAD_VALUE', 'A digit or a sign cannot be a mark. Write another character.');
+    }
     if (decimal === grouping)
       scope.problem(
         '/grouping',

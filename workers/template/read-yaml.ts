@@ -79,6 +79,11 @@ const QUOTE_TEXTS =
 /** What the library's messages leave open: what to write. */
 const SYNTAX_HINTS: readonly (readonly [RegExp, string])[] = [
   [/^Tabs are not allowed/, ' Indent with spaces.'],
+  [
+    /^Plain value cannot start|^Alias cannot be/,
+    ' Put it into quotes, as in columns: "*" or where: \'`Invoice No` == "7"\'.',
+  ],
+  [/^Invalid escape sequence/, " Write patterns in single quotes: '\\d+'."],
   [/^Missing closing ["']quote/, ' A quote that is opened is closed on the same line, or before the next key.'],
   [
     /collections are not allowed|Nested mappings are not allowed|Implicit keys need|Missing , or : between|Unexpected/i,
@@ -109,7 +114,9 @@ class TreeBuilder {
     if (depth > TEMPLATE_DEPTH_MAX) throw tooDeep(at);
     if (isAlias(node)) return this.build(this.#resolve(node.source, at), at, depth);
     if ('tag' in node && node.tag !== undefined) {
-      throw new SourceRefused(at, 'YAML_TAG', 'Tags ("!...") are not used in Templates. Take the tag away.');
+      const message =
+        'Tags ("!...") are not used in Templates. Take the tag away; an expression that begins with ! stands in quotes.';
+      throw new SourceRefused(at, 'YAML_TAG', message);
     }
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     this.#open.add(node);

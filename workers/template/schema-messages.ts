@@ -98,7 +98,7 @@ function message(error: SchemaError): SchemaMessage {
     case 'const':
       return at('BAD_VALUE', `Write ${JSON.stringify(params['allowedValue'])}.`);
     case 'type':
-      return at('BAD_TYPE', wrongType(parent, error.data));
+      return at('BAD_TYPE', isCutOff(pointer, error.data) ? CUT_OFF : wrongType(parent, error.data));
     case 'oneOf':
       return at('BAD_PARAMETERS', exactlyOneOf(error.schema as { required?: string[] }[]));
     case 'anyOf':
@@ -142,6 +142,15 @@ function meantValue(error: SchemaError): string {
   const values = (error.params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string');
   const nearest = typeof error.data === 'string' ? nearestName(error.data, values) : null;
   return nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+}
+
+const CUT_OFF =
+  'A comma between braces ends a text in YAML. Put the whole expression into quotes, as in {x: "round(a, 2)"}.';
+
+/** What follows the comma of an expression without quotes is a key without a value. */
+function isCutOff(pointer: string, data: unknown): boolean {
+  const key = pointer.slice(pointer.lastIndexOf('/') + 1);
+  return data === null && key.split(')').length > key.split('(').length;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

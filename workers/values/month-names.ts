@@ -126,6 +126,12 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
   ],
 ]);
 
+/** What is wrong with a locale, or null. */
+export function localeProblem(locale: string): string | null {
+  const known = [...DATE_NAMES.keys()];
+  return known.includes(locale) ? null : `Write the language as ${known.slice(0, -1).join(', ')} or ${known.at(-1)}.`;
+}
+
 function names(
   months: string,
   monthsShort: string,
