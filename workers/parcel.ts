@@ -14,13 +14,8 @@ export interface Parcel {
   readonly buffers: readonly ArrayBuffer[];
 }
 
-/** Where a byte string lies in a parcel. */
-export interface PackedPlace {
-  /** Index in `buffers`. */
-  readonly buffer: number;
-  readonly start: number;
-  readonly length: number;
-}
+/** Where a byte string lies in a parcel: the index in `buffers`, and there. */
+export type PackedPlace = readonly [buffer: number, start: number, length: number];
 
 /** Gathers what the next parcel takes along. */
 export class ParcelBytes {
@@ -33,12 +28,12 @@ export class ParcelBytes {
     const { length } = bytes;
     if (length > COPIED_BYTES_MAX) {
       this.#given.push(bytes.buffer as ArrayBuffer);
-      return { buffer: this.#given.length, start: 0, length };
+      return [this.#given.length, 0, length];
     }
     const start = this.#copiedBytes;
     this.#copied.push(bytes);
     this.#copiedBytes += length;
-    return { buffer: 0, start, length };
+    return [0, start, length];
   }
 
   /** Ends the parcel; what is added later is the next one's. */
@@ -58,6 +53,6 @@ export class ParcelBytes {
 }
 
 /** A view of the bytes at a place of a parcel that has arrived. */
-export function bytesAt({ buffers }: Parcel, { buffer, start, length }: PackedPlace): Uint8Array {
+export function bytesAt({ buffers }: Parcel, [buffer, start, length]: PackedPlace): Uint8Array {
   return new Uint8Array(buffers[buffer]!, start, length);
 }

@@ -6,19 +6,31 @@ import { bytesAt, type PackedPlace, type Parcel, ParcelBytes } from './parcel.ts
 /** Values that a thread remembers; the oldest makes room. More accounts and Templates than this send theirs again. */
 const SHARED_VALUES_MAX = 512;
 
-type SharedName = 'template' | 'limits' | 'tables';
-
-type PackedSource =
-  | Exclude<RunTask['source'], { kind: 'bytes' }>
-  | { readonly kind: 'bytes'; readonly at: PackedPlace };
-
-type PackedTask = Omit<RunTask, SharedName | 'source'> & {
-  readonly [Name in SharedName]: number;
-} & { readonly source: PackedSource };
+/**
+ * A task as a list: with names, as many fields cost JSON three times as much on both ends, and a small Run feels it. Its
+ * source is a path, or the place of its bytes.
+ */
+type PackedTask = readonly [
+  task: number,
+  source: string | PackedPlace,
+  ending: string,
+  delimiter: string | null,
+  headerRow: number | null,
+  outputPath: string,
+  memoryBytesMax: number,
+  spillDirectory: string,
+  secretsDirectory: string | null,
+  startedAt: string,
+  reservationBytes: number,
+  /** Places of what tasks share. */
+  template: number,
+  limits: number,
+  tables: number,
+];
 
 type PackedMessage =
   | Exclude<ToWorker, { kind: 'start' }>
-  | { readonly kind: 'start'; readonly task: PackedTask }
+  | PackedTask
   /** A value that the next tasks name by its place. */
   | { readonly kind: 'value'; readonly place: number; readonly value: object };
 
@@ -38,7 +50,7 @@ export class TaskPacker {
   /** The bytes of a task's source must not be used any more. */
   add(message: ToWorker): void {
     // In this order: what is packed may put values before its task.
-    const packed = message.kind === 'start' ? ({ kind: 'start', task: this.#packed(message.task) } as const) : message;
+    const packed = message.kind === 'start' ? this.#packed(message.task) : message;
     this.#messages.push(packed);
   }
 
@@ -50,22 +62,23 @@ export class TaskPacker {
   }
 
   #packed(task: RunTask): PackedTask {
-    const { source } = task;
-    // Field by field: the engine copies an object with `...` many times as slowly, and this is done for each Run.
-    return {
-      task: task.task,
-      template: this.#place(task.template),
-      source: source.kind === 'bytes' ? { kind: 'bytes', at: this.#bytes.add(source.bytes) } : source,
-      ending: task.ending,
-      overrides: task.overrides,
-      limits: this.#place(task.limits),
-      output: task.output,
-      spillDirectory: task.spillDirectory,
-      tables: this.#place(task.tables),
-      secretsDirectory: task.secretsDirectory,
-      startedAt: task.startedAt,
-      reservationBytes: task.reservationBytes,
-    };
+    const { source, overrides, output } = task;
+    return [
+      task.task,
+      source.kind === 'bytes' ? this.#bytes.add(source.bytes) : source.path,
+      task.ending,
+      overrides.delimiter,
+      overrides.headerRow,
+      output.path,
+      output.memoryBytesMax,
+      task.spillDirectory,
+      task.secretsDirectory,
+      task.startedAt,
+      task.reservationBytes,
+      this.#place(task.template),
+      this.#place(task.limits),
+      this.#place(task.tables),
+    ];
   }
 
   #place(value: object): number {
@@ -89,28 +102,34 @@ export class TaskUnpacker {
   messages(parcel: Parcel): ToWorker[] {
     const messages: ToWorker[] = [];
     for (const message of JSON.parse(parcel.text) as readonly PackedMessage[]) {
-      if (message.kind === 'value') this.#values[message.place] = message.value;
-      else if (message.kind !== 'start') messages.push(message);
-      else messages.push({ kind: 'start', task: this.#unpacked(parcel, message.task) });
+      if (isPackedTask(message)) messages.push({ kind: 'start', task: this.#unpacked(parcel, message) });
+      else if (message.kind === 'value') this.#values[message.place] = message.value;
+      else messages.push(message);
     }
     return messages;
   }
 
-  #unpacked(parcel: Parcel, task: PackedTask): RunTask {
-    const { source } = task;
+  #unpacked(parcel: Parcel, packed: PackedTask): RunTask {
+    const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
+    const [spillDirectory, secretsDirectory, startedAt, reservationBytes, template, limits, tables] = rest;
     return {
-      task: task.task,
-      template: this.#values[task.template] as RunTask['template'],
-      source: source.kind === 'bytes' ? { kind: 'bytes', bytes: bytesAt(parcel, source.at) } : source,
-      ending: task.ending,
-      overrides: task.overrides,
-      limits: this.#values[task.limits] as RunTask['limits'],
-      output: task.output,
-      spillDirectory: task.spillDirectory,
-      tables: this.#values[task.tables] as RunTask['tables'],
-      secretsDirectory: task.secretsDirectory,
-      startedAt: task.startedAt,
-      reservationBytes: task.reservationBytes,
+      task,
+      template: this.#values[template] as RunTask['template'],
+      source:
+        typeof source === 'string' ? { kind: 'file', path: source } : { kind: 'bytes', bytes: bytesAt(parcel, source) },
+      ending,
+      overrides: { delimiter, headerRow },
+      limits: this.#values[limits] as RunTask['limits'],
+      output: { path: outputPath, memoryBytesMax },
+      spillDirectory,
+      tables: this.#values[tables] as RunTask['tables'],
+      secretsDirectory,
+      startedAt,
+      reservationBytes,
     };
   }
+}
+
+function isPackedTask(message: PackedMessage): message is PackedTask {
+  return Array.isArray(message);
 }
