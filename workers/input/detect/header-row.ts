@@ -31,10 +31,7 @@ function bestMatch(records: readonly (readonly string[])[], isExpected: (text: s
   let bestHits = 0;
   const limit = Math.min(records.length, HEADER_RECORDS_MAX);
   for (let index = 0; index < limit; index++) {
-    const record = records[index]!;
-    // It cannot have more of them: so for a Template that names all columns of its file one record is enough.
-    if (record.length <= bestHits) continue;
-    const hits = expectedTexts(record, isExpected);
+    const hits = expectedTexts(records[index]!, isExpected, bestHits);
     if (hits > bestHits) {
       best = index;
       bestHits = hits;
@@ -43,10 +40,12 @@ function bestMatch(records: readonly (readonly string[])[], isExpected: (text: s
   return best;
 }
 
-/** How many different texts of a record the Template looks for. */
-function expectedTexts(record: readonly string[], isExpected: (text: string) => boolean): number {
+/** How many different texts of a record the Template looks for; 0 as soon as they cannot be more than `bestHits`. */
+function expectedTexts(record: readonly string[], isExpected: (text: string) => boolean, bestHits: number): number {
   let texts: Set<string> | null = null;
-  for (const cell of record) {
+  for (let index = 0; index < record.length; index++) {
+    if ((texts?.size ?? 0) + record.length - index <= bestHits) return 0;
+    const cell = record[index]!;
     if (cell === '' || !isExpected(cell) || cell.trim() === '') continue;
     texts ??= new Set();
     texts.add(cell);
