@@ -1,6 +1,7 @@
 // The log: JSON lines on standard output, one per request and one per Run, never anything of an upload. The only importer
 // of pino.
 import { destination, pino } from 'pino';
+import { TimeTexts } from './time-texts.ts';
 
 export interface Log {
   /** One line with an `event`. */
@@ -23,10 +24,11 @@ export function openLog(level: string): Log {
   // Lines go out in the background and together: neither a slow reader of standard output nor a write for each of
   // thousands of lines a second must hold the loop.
   const lines = new GatheredLines(destination({ dest: 1, sync: false }));
+  const times = new TimeTexts();
   const options = {
     level,
     base: null,
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: () => `,"time":"${times.of(Date.now())}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const logger = pino(options, lines);

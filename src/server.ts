@@ -30,6 +30,7 @@ import { RunIds } from './runs/run-ids.ts';
 import { TaskFrames } from './runs/task-frames.ts';
 import { WriteBlocks } from './spool/write-blocks.ts';
 import { startSweeper } from './sweeper.ts';
+import { TimeTexts } from './time-texts.ts';
 
 export interface ServerSettings {
   readonly config: ServeConfig;
@@ -120,6 +121,7 @@ async function openServer(
     drain: new Drain(),
     blocks: new WriteBlocks(budget),
     packer,
+    times: new TimeTexts(),
     paths: pathsIn(directory),
     baseUrl: () => baseUrl,
     waitMilliseconds: config.waitMilliseconds,
@@ -135,8 +137,7 @@ async function openServer(
   const metrics = openMetrics(sourcesOf(node, runs, catalog));
   const exchanges = exchangeSettings(config, log, metrics, node.blocks);
   const gate = { catalog: () => catalog.current, rates: new MemoryRateLimiter() };
-  const sweeper = startSweeper(runs, keys, ledger, log);
-  undo.push(() => sweeper.stop());
+  undo.push(startSweeper(runs, keys, ledger, log).stop);
   await pool.firstReady();
   const ops = opsRoutes(node, metrics);
   const { server, opsServer } = await openPorts(config, apiRoutes(gate, node), ops, exchanges, undo, log);

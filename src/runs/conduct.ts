@@ -167,7 +167,7 @@ function finish(
   outcome: TaskOutcome | null,
   charged: boolean,
 ): Soon<RunOver> {
-  finishRun(live.run, result, node.baseUrl(), node.packer);
+  finishRun(live.run, result, node);
   return after(node.runs.finished(live.run), () => {
     node.onRunEnded(live.run, {
       requestId,

@@ -25,7 +25,7 @@ export class EngineRun implements UploadListener {
   #node: NodeState;
   #upload: Upload;
   #frame: TaskFrame;
-  #startedAt = new Date().toISOString();
+  #startedAt: string;
   #current: CurrentTask | null = null;
   /** Tasks at work, and those that have ended whose files are still being removed. */
   #open = 0;
@@ -41,6 +41,7 @@ export class EngineRun implements UploadListener {
     this.#node = node;
     this.#upload = upload;
     this.#frame = frame;
+    this.#startedAt = node.times.of(Date.now());
     upload.listener = this;
     const writtenBytes = upload.spool?.writtenBytes ?? 0;
     if (writtenBytes > 0) this.grown(writtenBytes);

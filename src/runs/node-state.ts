@@ -5,18 +5,17 @@ import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { QuotaLedger } from '../admission/quota-ledger.ts';
 import type { RunSlots } from '../admission/run-slots.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
-import type { BytePacker } from '../packed-bytes.ts';
 import type { ThreadPool } from '../pool.ts';
 import type { WriteBlocks } from '../spool/write-blocks.ts';
 import type { Drain } from './drain.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
 import type { OutputNames } from './output-name.ts';
 import type { RunStore } from './registry.ts';
-import type { RunRecord } from './run.ts';
+import type { RunRecord, RunTexts } from './run.ts';
 import type { RunIds } from './run-ids.ts';
 import type { TaskFrames } from './task-frames.ts';
 
-export interface NodeState {
+export interface NodeState extends RunTexts {
   readonly runs: RunStore;
   readonly keys: IdempotencyKeys;
   readonly outputs: OutputStore;
@@ -31,12 +30,10 @@ export interface NodeState {
   readonly disk: DiskFloor;
   readonly drain: Drain;
   readonly blocks: WriteBlocks;
-  readonly packer: BytePacker;
   readonly paths: {
     readonly spoolFor: (upload: number) => string;
     readonly spillFor: (task: number) => string;
   };
-  readonly baseUrl: () => string;
   readonly waitMilliseconds: number;
   readonly runMilliseconds: number;
   readonly retentionMilliseconds: number;

@@ -5,6 +5,7 @@ import type { FailureCode } from '../../workers/failure.ts';
 import type { RunReport } from '../../workers/report.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
 import type { BytePacker, PackedBytes } from '../packed-bytes.ts';
+import { TimeTexts } from '../time-texts.ts';
 
 export interface RunRecord {
   readonly id: string;
@@ -58,18 +59,26 @@ export function newRun(id: string, account: string, templateId: string, createdA
   };
 }
 
+/** What Runs are rendered with. */
+export interface RunTexts {
+  /** Of the service, for its clients. */
+  readonly baseUrl: () => string;
+  readonly packer: BytePacker;
+  readonly times: TimeTexts;
+}
+
 /** Ends a running Run. */
-export function finishRun(run: RunRecord, result: RunResult, baseUrl: string, packer: BytePacker): void {
+export function finishRun(run: RunRecord, result: RunResult, { baseUrl, packer, times }: RunTexts): void {
   run.status = result.output === null ? 'failed' : 'succeeded';
   run.expiresAt = result.expiresAt;
   run.errorCode = result.error?.code ?? null;
   run.output = result.output;
-  run.json = packer.packTexts(render(run, result, baseUrl));
+  run.json = packer.packTexts(render(run, result, baseUrl(), times));
 }
 
 /** The Run as JSON, or as the bytes of it. */
 export function runJson(run: RunRecord): string | Uint8Array {
-  return run.json?.slice() ?? render(run, null, '').join('');
+  return run.json?.slice() ?? render(run, null, '', new TimeTexts()).join('');
 }
 
 /** Name of the output's file for its download; null without an output. */
@@ -80,9 +89,9 @@ export function outputNameOf(run: RunRecord): string | null {
 }
 
 /** The pieces of the JSON in their order. */
-function render(run: RunRecord, result: RunResult | null, baseUrl: string): readonly string[] {
+function render(run: RunRecord, result: RunResult | null, baseUrl: string, times: TimeTexts): readonly string[] {
   const report = result?.reportText ?? null;
-  return [renderWithout(run, result, baseUrl), report === null ? 'null' : shortened(report), '}'];
+  return [renderWithout(run, result, baseUrl, times), report === null ? 'null' : shortened(report), '}'];
 }
 
 /** A report that is too long loses its per-operation part, and says so. */
@@ -95,13 +104,13 @@ function shortened(reportText: string): string {
  * Up to the report. By hand: for as many short fields the engine's own JSON takes three times as long. Ids, statuses and
  * times hold nothing that JSON would have to escape.
  */
-function renderWithout(run: RunRecord, result: RunResult | null, baseUrl: string): string {
+function renderWithout(run: RunRecord, result: RunResult | null, baseUrl: string, times: TimeTexts): string {
   const { id, output } = run;
-  const completedAt = result === null ? 'null' : quotedTime(result.completedAt);
-  const expiresAt = result === null ? 'null' : quotedTime(result.expiresAt);
+  const completedAt = result === null ? 'null' : `"${times.of(result.completedAt)}"`;
+  const expiresAt = result === null ? 'null' : `"${times.of(result.expiresAt)}"`;
   return (
     `{"id":"${id}","status":"${run.status}","template_id":"${run.templateId}",` +
-    `"created_at":${quotedTime(run.createdAt)},"completed_at":${completedAt},"expires_at":${expiresAt},` +
+    `"created_at":"${times.of(run.createdAt)}","completed_at":${completedAt},"expires_at":${expiresAt},` +
     `"rows_written":${result?.rowsWritten ?? null},"truncated":${result?.truncated ?? false},` +
     `"output":${output === null ? 'null' : renderOutput(id, output, result?.outputName ?? null, baseUrl)},` +
     `"error":${JSON.stringify(result?.error ?? null)},"report":`
@@ -112,8 +121,4 @@ function renderOutput(id: string, output: StoredOutput, name: string | null, bas
   const address = JSON.stringify(`${baseUrl}${runPath(id)}/output`);
   const mimeType = JSON.stringify(output.mimeType);
   return `{"name":${JSON.stringify(name)},"mime_type":${mimeType},"size_bytes":${output.sizeBytes},"download_url":${address}}`;
-}
-
-function quotedTime(milliseconds: number): string {
-  return `"${new Date(milliseconds).toISOString()}"`;
 }
