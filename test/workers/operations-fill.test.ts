@@ -1,9 +1,10 @@
-// fill_up and fill_down: by groups, with resets, of values of all types, the same whatever the batches and with rows put
+// fill_empty; fill_up and fill_down: by groups, with resets, of values of all types, the same whatever the batches and with rows put
 // off to files.
 import fc from 'fast-check';
 import { test } from 'tap';
 import { blankDown } from '../../workers/operations/blank-down.ts';
 import { fillDown } from '../../workers/operations/fill-down.ts';
+import { fillEmpty } from '../../workers/operations/fill-empty.ts';
 import { fillUp } from '../../workers/operations/fill-up.ts';
 import type { Cell } from './operations/batch-builder.ts';
 import { type RunOptions, runOperation } from './operations/harness.ts';
@@ -200,4 +201,33 @@ test('any small table', async () => {
     ),
     { numRuns: 60 },
   );
+});
+
+test('fill_empty shows the first text of other columns, in place', async (t) => {
+  const texts = [null, '', 'a', 'é "x"', 'a longer text that is in no word'];
+  const rows = Array.from({ length: 600 }, (_, row) => [
+    texts[row % 2]!,
+    texts[Math.floor(row / 2) % 5]!,
+    texts[Math.floor(row / 10) % 5]!,
+    'kept',
+  ]);
+  const first = (cells: readonly (string | null)[]): string | null =>
+    cells.find((cell) => cell !== null && cell !== '') ?? null;
+  const columns = ['a', 'b', 'c', 'd'];
+  for (const way of [{ batchRows: 1000 }, { batchRows: 7, sparse: true }, { batchRows: 100, arenaBytes: 3000 }]) {
+    const ofOthers = { op: 'fill_empty', columns: ['a', 'd'], from: ['b', 'c'] };
+    const made = runOperation(fillEmpty, ofOthers, { columns, rows }, way);
+    t.same(
+      made.rows,
+      rows.map(([_, b, c, d]) => [first([b!, c!]), b, c, d]),
+    );
+    // An empty text that becomes null counts as changed too.
+    t.equal(made.report.cells_changed, rows.filter(([a, b, c]) => a !== first([b!, c!])).length);
+    const ofText = { op: 'fill_empty', columns: 'b', value: 'ü' };
+    const constant = runOperation(fillEmpty, ofText, { columns, rows }, way);
+    t.same(
+      constant.rows,
+      rows.map(([a, b, c, d]) => [a, first([b!]) ?? 'ü', c, d]),
+    );
+  }
 });

@@ -6,7 +6,14 @@ import type { CheckedExpression } from '../expression/resolution.ts';
 import type { Column } from '../schema.ts';
 import type { Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
-import { type CellEdit, type CellTarget, type CellWork, editedIds, startCellOperator } from './cells/cell-operator.ts';
+import {
+  type CellEdit,
+  type CellTarget,
+  type CellWork,
+  columnIndex,
+  editedIds,
+  startCellOperator,
+} from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
 import { CellReader } from './cells/cell-values.ts';
 import { constantValue } from './cells/constant-value.ts';
@@ -14,6 +21,7 @@ import { type CellComputation, valueEdit } from './cells/value-cells.ts';
 import { COLUMN_TYPES, columnName, columnSet } from './column-set.ts';
 import { checkRowExpression } from './expressions/check-expression.ts';
 import { RowExpression } from './expressions/row-expression.ts';
+import { filledTexts, type TextFilling } from './fills/filled-texts.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 type Filling =
@@ -111,19 +119,28 @@ export const fillEmpty = defineOperation({
   edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
     if (plan === null) return { push: context.next };
-    const edits = plan.targets.map((_, index) => emptyEdit(context, computationOf(plan, index, context)));
+    const edits = plan.targets.map((_, index) => emptyEdit(context, plan, index));
     return startCellOperator(context, plan.targets, edits);
   },
 });
 
 /** In place only the empty cells are computed; a kernel, or the mark of a typed cell, tells which those are. */
-function emptyEdit(context: OperatorContext, computation: CellComputation): CellEdit {
-  const edit = valueEdit(context, computation);
+function emptyEdit(context: OperatorContext, plan: Plan, index: number): CellEdit {
+  const edit = valueEdit(context, computationOf(plan, index, context));
+  const texts = textFilling(plan, index, context);
+  const fill = texts === null ? edit : filledTexts(context, texts);
   return (work) => {
     if (!work.inPlace) return edit(work);
     const count = keepEmpty(context, work);
-    return count === 0 ? work.batch.columns[work.column]! : edit({ ...work, count });
+    return count === 0 ? work.batch.columns[work.column]! : fill({ ...work, count });
   };
+}
+
+/** Null when cells have to be computed. */
+function textFilling({ targets, filling }: Plan, index: number, { input }: OperatorContext): TextFilling | null {
+  if (targets[index]!.target.type !== 'text' || filling.kind === 'expression') return null;
+  if (filling.kind === 'constant') return { text: filling.values[index] as string };
+  return { columns: filling.columns.map((column) => columnIndex(input, column)) };
 }
 
 /** Keeps the rows of the work whose cell is null or the empty text; gives how many. */
