@@ -152,7 +152,7 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
   const patterns = new ColumnPatterns();
   checkSections(sections, source, patterns, report);
   const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table);
-  const running = steps.filter((step) => step !== null);
+  const running = steps.filter((step): step is ScanStep => !('broken' in step));
   if (parts.secrets !== undefined) checkSecrets(running, parts.secrets, report);
   const flags = running.some(
     ({ operation, definition }) => operation.onError === 'flag' || definition.flags?.(operation.parameters) === true,

@@ -2,21 +2,21 @@
 import { baseParameters } from '../operations/base-parameters.ts';
 import { withDefaults } from './json-schema.ts';
 import type { OperationEntry } from './operation-forms.ts';
-import type { ScanStep } from './scan.ts';
+import type { BrokenStep, ScanStep } from './scan.ts';
 import type { OperationTable } from './schema.ts';
 import type { IfMissing, OnError, TemplateDefaults, TemplateOperation } from './template.ts';
 
-/** The steps in their order; null in the place of a broken one; without comments and what is disabled. */
+/** The steps in their order, broken ones too; without comments and what is disabled. */
 export function stepsOf(
   entries: readonly OperationEntry[],
   broken: ReadonlySet<string>,
   defaults: TemplateDefaults,
   table: OperationTable,
-): (ScanStep | null)[] {
+): (ScanStep | BrokenStep)[] {
   const running = entries.filter(({ name, value }) => name !== 'comment' && value['enabled'] !== false);
   return running.map((entry) => {
     const definition = table.get(entry.name);
-    if (definition === undefined || broken.has(entry.pointer)) return null;
+    if (definition === undefined || broken.has(entry.pointer)) return { broken: entry.value };
     const own = (definition.parameters as { properties?: Readonly<Record<string, unknown>> }).properties ?? {};
     const operation = operationOf(entry, own, definition.parameters, defaults);
     return { operation, definition, base: entry.base };

@@ -37,7 +37,7 @@ export function operationEntries(
     const place = `${pointer}/${index}`;
     const entry = operationEntry(item, place, report);
     if (entry !== null && isAvailable(entry, table, report)) return { ...entry, broken: false };
-    return { name: '', pointer: place, base: place, value: mapping({}), broken: true };
+    return { name: '', pointer: place, base: place, value: mapping(isMapping(item) ? item : {}), broken: true };
   });
 }
 

@@ -2,6 +2,7 @@
 import type { OperationDefinition } from '../operations/operation.ts';
 import type { Column } from '../schema.ts';
 import type { ColumnPatterns } from './column-pattern.ts';
+import { DoubtfulNames, type StepProblem } from './doubtful-names.ts';
 import type { Report } from './operation-forms.ts';
 import type { ColumnSet, Scope } from './scope.ts';
 import { stepCondition } from './step-condition.ts';
@@ -18,9 +19,14 @@ export interface ScanStep {
   readonly base: string;
 }
 
+/** An operation that is broken itself. */
+export interface BrokenStep {
+  /** What stands in its place. */
+  readonly broken: unknown;
+}
+
 export interface ScanInput {
-  /** Null stands for an operation that is broken itself. */
-  readonly steps: readonly (ScanStep | null)[];
+  readonly steps: readonly (ScanStep | BrokenStep)[];
   /** Names that are known to be looked for in the file, in their order. */
   readonly fileColumns: readonly string[];
   readonly flagColumn: string | null;
@@ -63,38 +69,45 @@ export function scanOperations(input: ScanInput, report: Report): Scan {
 }
 
 function scanOnce(input: ScanInput, names: readonly string[], report: Report): Scan {
-  let base = '';
+  let problems: StepProblem[] = [];
+  const doubtful = new DoubtfulNames();
   const scope = new TemplateScope({
     columns: names.map((name) => ({ name, absent: false })),
     flagColumn: input.flagColumn,
     open: true,
     patterns: input.patterns,
     tables: input.tables,
-    problem: (pointer, code, message) => report(base + pointer, code, message),
+    problem: (...problem) => problems.push(problem),
   });
   const columns: (readonly Column[])[] = [];
   for (const step of input.steps) {
     columns.push([...scope.columns]);
-    if (step === null) {
+    if ('broken' in step) {
+      doubtful.addBroken(step.broken);
       scope.forgive();
       continue;
     }
-    base = step.base;
+    problems = [];
     scope.begin({ label: operationLabel(step.operation), ifMissing: step.operation.ifMissing });
     const { where, parameters } = step.operation;
     stepCondition(step.definition, step.operation, scope);
     const before = where === null ? [] : [...scope.columns];
     step.definition.effect(parameters, scope);
     refuseRetyped(scope, before);
+    for (const [pointer, code, message] of doubtful.causes(
+      where === null ? parameters : { ...parameters, where },
+      problems,
+    )) {
+      report(step.base + pointer, code, message);
+    }
   }
   columns.push([...scope.columns]);
-  base = '/output/columns';
-  return {
-    reads: scope.reads,
-    derivedReads: scope.derivedReads,
-    columns,
-    output: outputColumns(scope, input.outputColumns),
-  };
+  problems = [];
+  const output = outputColumns(scope, input.outputColumns);
+  for (const [pointer, code, message] of doubtful.causes({ columns: input.outputColumns }, problems)) {
+    report(`/output/columns${pointer}`, code, message);
+  }
+  return { reads: scope.reads, derivedReads: scope.derivedReads, columns, output };
 }
 
 /** With `where`, cells of one column would be of two types. */
