@@ -1,5 +1,6 @@
-// The memory of one Run: a bump allocator over one WebAssembly memory. Regions live until `reset`; what lives only
-// for one batch is in the Arena. A memory never shrinks: the budget is asked before it grows.
+// The memory of one Run: a bump allocator over one WebAssembly memory. Regions live until `reset`, or until large ones are
+// given back for others; what lives only for one batch is in the Arena. A memory never shrinks: the budget is asked before
+// it grows.
 import type { BudgetShare } from './budget.ts';
 import { Failed } from './failure.ts';
 
@@ -23,6 +24,12 @@ export const STATE_ADDRESS_MAX = MEMORY_BYTES_MAX - 256 * 1024 * 1024;
 /** Address 0 means null in views, so nothing is ever placed in the first 1 KiB (AssemblyScript's own data lies there too). */
 const HEAP_START_MINIMUM = 1024;
 
+/** [at, end): all of it may be handed out, with the padding of what is placed there. */
+interface Region {
+  readonly at: number;
+  readonly end: number;
+}
+
 export class Heap {
   readonly memory: WebAssembly.Memory;
   /** Views of the whole memory. Growth replaces them: fetch them anew after anything that may allocate. */
@@ -36,6 +43,8 @@ export class Heap {
   #paidBytes: number;
   #asideBytes: number;
   #borrowedBytes = 0;
+  /** Regions that were given back, by address; none touches another. */
+  #free: Region[] = [];
 
   /**
    * @param start first free address, behind the kernels' own data (`__heap_base`)
@@ -84,6 +93,8 @@ export class Heap {
 
   /** A region for state that grows. 0 when the budget refuses or the addresses for state end: spill and go on. */
   tryAllocate(bytes: number, forced = false): number {
+    const free = this.#takeFree(bytes);
+    if (free !== 0) return free;
     const next = align(this.#next + bytes + REGION_PADDING_BYTES);
     if (next > (forced ? MEMORY_BYTES_MAX : STATE_ADDRESS_MAX)) return 0;
     const missingBytes = next - this.u8.length;
@@ -93,9 +104,35 @@ export class Heap {
     return address;
   }
 
+  /** A region, as large as it was asked for, may be handed out again: such as what held rows that now lie in files. */
+  giveBack(at: number, bytes: number): void {
+    const region = { at, end: align(at + bytes + REGION_PADDING_BYTES) };
+    const all = [...this.#free, region].sort((a, b) => a.at - b.at);
+    const joined: Region[] = [];
+    for (const one of all) {
+      const last = joined.at(-1);
+      if (last !== undefined && last.end > one.at) throw new Error('a region was given back twice');
+      if (last?.end === one.at) joined[joined.length - 1] = { at: last.at, end: one.end };
+      else joined.push(one);
+    }
+    this.#free = joined;
+  }
+
   /** Everything handed out is gone; the memory stays as large as it is. */
   reset(): void {
     this.#next = this.#start;
+    this.#free = [];
+  }
+
+  /** The start of the first region with room for so many bytes; 0: none has. */
+  #takeFree(bytes: number): number {
+    const needed = align(bytes + REGION_PADDING_BYTES);
+    const index = this.#free.findIndex(({ at, end }) => end - at >= needed);
+    const region = this.#free[index];
+    if (region === undefined) return 0;
+    const rest = { at: region.at + needed, end: region.end };
+    this.#free.splice(index, 1, ...(rest.at < rest.end ? [rest] : []));
+    return region.at;
   }
 
   #grow(next: number, missingBytes: number, forced: boolean): boolean {

@@ -162,14 +162,15 @@ interface Plan {
   readonly counts: boolean;
 }
 
-/** All columns of the row that stays, behind those of its key; the count goes where the output has its column. */
+/** All columns of the row that stays, those of its key first; the count goes where the output has its column. */
 function reductionOf(plan: Plan, indexes: readonly number[], { input, output }: OperatorContext): GroupReduction {
   let count = 0;
   let kept: readonly unknown[] = [];
-  const order = output.map(({ id }) => input.findIndex((column) => column.id === id));
+  const reads = [...new Set([...indexes, ...input.keys()])];
+  const order = output.map(({ id }) => reads.findIndex((index) => input[index]!.id === id));
   return {
-    reads: [...indexes, ...input.map((_, index) => index)],
-    readTypes: [...indexes.map((index) => input[index]!.type), ...input.map(({ type }) => type)],
+    reads,
+    readTypes: reads.map((index) => input[index]!.type),
     groups: indexes.length,
     makes: output.map(({ type }) => type),
     match: plan.match,
@@ -184,7 +185,7 @@ function reductionOf(plan: Plan, indexes: readonly number[], { input, output }: 
     },
     end() {
       if (plan.keep === 'none' && count > 1) return null;
-      return order.map((index) => (index < 0 ? count : kept[indexes.length + index]));
+      return order.map((index) => (index < 0 ? count : kept[index]));
     },
   };
 }

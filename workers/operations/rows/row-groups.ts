@@ -4,6 +4,7 @@ import type { Batch } from '../../batch.ts';
 import type { ColumnType } from '../../schema.ts';
 import { CellReader } from '../cells/cell-values.ts';
 import { ColumnBuilder } from '../cells/column-builder.ts';
+import { LongKeys } from '../keys/long-keys.ts';
 import type { MatchLevel } from '../keys/match-level.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { OperatorContext } from '../operation.ts';
@@ -57,10 +58,11 @@ export class RowGroups {
       reduction.match ?? 'exact',
       reduction.nullsDistinct ?? false,
     );
+    const longKeys = new LongKeys(context);
     const types: ColumnType[] = [...reduction.readTypes, 'integer'];
     this.#sorter = new RowSorter(context, types, {
       prepare: (batch) => keys.prepare(batch),
-      make: (batch) => keys.makeFilled(batch),
+      make: (batch) => longKeys.shortened(batch, keys.makeFilled(batch)),
     });
   }
 
@@ -77,7 +79,8 @@ export class RowGroups {
   }
 
   *finish(next: (batch: Batch) => void): Iterable<void> {
-    const { readTypes, groups, makes } = this.#reduction;
+    const { readTypes, makes, showsGroups } = this.#reduction;
+    const groups = this.#groupCells;
     const types: ColumnType[] = [...readTypes.slice(0, groups), ...makes, 'integer'];
     const last = types.length - 1;
     const order = { index: last, type: 'integer', descending: false, nullsFirst: false, compare: 'typed' } as const;
@@ -85,12 +88,19 @@ export class RowGroups {
     const sorted = this.#reduction.sorted === true ? byGroup : [];
     const results = new RowSorter(this.#context, types, new SortKeys(this.#context, [...sorted, order]));
     yield* this.#reduce(types, results);
-    const from = this.#reduction.showsGroups === false ? groups + 1 : 1;
+    const from = showsGroups === false ? groups + 1 : 1;
     yield* results.finish((batch) => next(batch.withColumns(batch.columns.slice(from, -1))));
   }
 
+  /** Cells of the group that its row has: those that come out or sort it. */
+  get #groupCells(): number {
+    const { groups, showsGroups, sorted } = this.#reduction;
+    return showsGroups === false && sorted !== true ? 0 : groups;
+  }
+
   *#reduce(types: readonly ColumnType[], results: RowSorter): Iterable<void> {
-    const { readTypes, groups, metrics } = this.#reduction;
+    const { readTypes, metrics } = this.#reduction;
+    const groups = this.#groupCells;
     const readers = [...readTypes, 'integer' as const].map((type, index) => new CellReader(type, index + 1));
     let pending: ValueRow[] = [];
     let key: Buffer | null = null;

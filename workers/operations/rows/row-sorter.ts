@@ -49,7 +49,7 @@ export class RowSorter {
   readonly #counts: number;
   readonly #first: number;
   #blocks: Block[] = [];
-  /** Blocks that are free since the rows that stay were moved together. */
+  /** Free since the rows that stay were moved together. */
   #freeBlocks: Block[] = [];
   /** The record of the last row that stays, 0 while all do. */
   #last = 0;
@@ -108,16 +108,22 @@ export class RowSorter {
    */
   *finish(next: (batch: Batch) => void, wanted: () => number = () => 1): Iterable<void> {
     const { arena, kernel, spill } = this.#context;
-    if (this.#runs.length === 0) {
-      yield* this.#handOnSorted(next, wanted);
-      return;
-    }
-    this.#spill();
+    if (this.#runs.length === 0) yield* this.#handOnSorted(next, wanted);
+    else this.#spill();
+    this.#giveBack();
+    if (this.#runs.length === 0) return;
     const tools = { arena, kernel, spill, types: this.#types };
     for (const _ of mergeFiles(tools, this.#runs, byKey(arena), next)) {
       yield;
       if (wanted() === 0) return;
     }
+  }
+
+  /** The room of the rows, which lie in files or were handed on: others that sort after this one can have it. */
+  #giveBack(): void {
+    const { heap } = this.#context.arena;
+    const entries = { at: this.#entries, bytes: this.#entriesMax * ENTRY_BYTES * 2 };
+    for (const { at, bytes } of [entries, ...this.#blocks, ...this.#freeBlocks]) heap.giveBack(at, bytes);
   }
 
   /** The rows that come before the last that stays: one that equals it comes behind it. Null when the arena is full. */
