@@ -1,6 +1,6 @@
 // Who asks, and may they: from the Authorization header to an account, or to one of the four refusals (checks 2 and 3).
 // It does not answer: the HTTP layer turns the refusal into a status.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { OPERATION_SCOPES, type OperationName } from '../catalog/access.ts';
 import type { Account, ApiKey, Catalog, Subscription } from '../catalog/catalog.ts';
 
@@ -48,7 +48,8 @@ export function authenticate<Checked>(
 
 /** Digest under which a key is stored: SHA-256 of its text, lower-case hex. */
 export function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  // At once: a hash object is made in C++ and waits for the collector, which costs each request more than the hashing.
+  return hash('sha256', key, 'hex');
 }
 
 function isLive(key: ApiKey, now: number): boolean {

@@ -44,8 +44,10 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   take(account: string, operation: string, limit: RateLimit | null, now: number): RateDecision {
-    this.#buckets.sweep(now, SWEEP_PER_TAKE);
-    if (limit === null) return { allowed: true, retryAfterSeconds: 0, remaining: Infinity, resetSeconds: 0 };
+    if (limit === null) {
+      this.#buckets.sweep(now, SWEEP_PER_TAKE);
+      return { allowed: true, retryAfterSeconds: 0, remaining: Infinity, resetSeconds: 0 };
+    }
     const key = `${account}/${operation}`;
     const { requests } = limit;
     const cost = limit.windowSeconds * 1000;
@@ -61,6 +63,8 @@ export class MemoryRateLimiter implements RateLimiter {
         now + Math.ceil(debtAfter / requests),
       );
     }
+    // Now that this one's time is set anew: one that is full between any two requests would come and go with each.
+    this.#buckets.sweep(now, SWEEP_PER_TAKE);
     return {
       allowed,
       retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((debt + cost - capacity) / requests / 1000)),
