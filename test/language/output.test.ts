@@ -35,7 +35,16 @@ output: {csv: {delimiter: ";", decimal: ",", date_format: dd.MM.yyyy, boolean: [
     name: 'texts quoted',
     template: 'operations: [{parse_number: {columns: [n]}}]\noutput: {csv: {quoting: text}}',
     input: 't,n\na,1\n,2\n',
-    output: '"t","n"\n"a",1\n"",2\n',
+    output: '"t","n"\n"a",1\n,2\n',
+  },
+  {
+    name: 'texts quoted: null differs from the empty text, and a text from the word for null',
+    template: `
+input: {null_values: ["-"]}
+operations: [{set: {columns: {e: '""', n: 't == "a" ? null : t'}}}]
+output: {csv: {quoting: text, "null": "NULL"}}`,
+    input: 't,x\na,-\n,NULL\n',
+    output: '"t","x","e","n"\n"a",NULL,"",NULL\n"","NULL","",""\n',
   },
   {
     name: 'minimal quotes nothing that does not need it',

@@ -51,5 +51,7 @@ function columnRules(output: TemplateOutput, delimiter: Uint8Array, alone: boole
   // An empty line would be read as no row at all.
   const rules = { delimiter, guard: 'off', quote, quoteEmpty: alone } as const;
   const write = (text: string): Uint8Array => csvCell(Buffer.from(text), rules).bytes;
-  return { quote, quoteEmpty: alone, null: write(csv.null), true: write(csv.boolean[0]), false: write(csv.boolean[1]) };
+  // Quotes mark texts, and null is none.
+  const nothing = csvCell(Buffer.from(csv.null), { ...rules, quote: csv.quoting === 'all' }).bytes;
+  return { quote, quoteEmpty: alone, null: nothing, true: write(csv.boolean[0]), false: write(csv.boolean[1]) };
 }

@@ -81,7 +81,12 @@ export const defaultsSection = Type.Object({
 
 const csvOutput = Type.Object({
   delimiter: nullable(character('The character between fields.'), 'null = comma, for tsv a tab.'),
-  quoting: Type.Enum(['minimal', 'all', 'text'], { default: 'minimal', description: 'Which fields are quoted.' }),
+  quoting: Type.Enum(['minimal', 'all', 'text'], {
+    default: 'minimal',
+    description:
+      '`minimal`: fields that need it; `all`: every one; `text`: column names and texts, an empty one too, so that null, ' +
+      'which is written without quotes, differs from it.',
+  }),
   line_ending: Type.Enum(['lf', 'crlf'], { default: 'lf', description: 'Line ends.' }),
   bom: Type.Boolean({ default: false, description: 'A byte order mark at the start.' }),
   encoding: Type.String({ default: 'utf-8', description: 'Such as windows-1252 or utf-16le.' }),

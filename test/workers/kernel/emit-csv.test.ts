@@ -48,7 +48,7 @@ function expected(
   for (const row of rows) {
     row.forEach((text, column) => {
       if (column > 0) out.push(Buffer.from(set.delimiter));
-      const quote = set.quoting === 'all' || (set.quoting === 'text' && typed[column] !== true);
+      const quote = set.quoting === 'all' || (set.quoting === 'text' && typed[column] !== true && text !== null);
       const guard = text === null || typed[column] ? 'off' : set.formulaGuard;
       const rules = { delimiter: Buffer.from(set.delimiter), quote, quoteEmpty: row.length === 1, guard };
       out.push(Buffer.from(csvCell(Buffer.from(text ?? set.null), rules).bytes));
