@@ -77,6 +77,14 @@ test('hostile texts are refused, and soon', async (t) => {
     (_, i) => `  f${i}: [{use: {fragment: f${i + 1}, with: {a: "\${a}\${a}", b: ["\${b}", "\${b}"]}}}]`,
   );
   const branching = Array.from({ length: 60 }, (_, i) => `  f${i}: [{use: f${i + 1}}, {use: f${i + 1}}]`);
+  const names = Array.from({ length: 6_000 }, (_, i) => `c${i}`);
+  const misspelt = [
+    { op: 'select', columns: names },
+    { op: 'drop', columns: names.map((name) => `${name}x`) },
+    { op: 'set', columns: Object.fromEntries(names.map((name) => [name, `${name}x + 5`])) },
+    { op: 'nope', columns: names },
+    { op: 'round', columns: names },
+  ];
   const hostile: [string, string, TemplateFormat][] = [
     ['aliases', bomb.join('\n'), 'yaml'],
     ['aliases in themselves', 'a: &a [*a]', 'yaml'],
@@ -108,6 +116,7 @@ test('hostile texts are refused, and soon', async (t) => {
       `{"operations":[${'{"op":"drop","columns":"a","if_missing":"skip"},'.repeat(2000)}{"op":"drop","columns":"b"}]}`,
       'json',
     ],
+    ['misspelt names, each compared with all', JSON.stringify({ operations: misspelt }), 'json'],
     ['a pattern without end', `{"operations":[{"op":"drop","columns":{"pattern":"${'(a*)*'.repeat(2000)}"}}]}`, 'json'],
   ];
   for (const [name, source, format] of hostile) {

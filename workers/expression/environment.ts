@@ -3,10 +3,15 @@
 import type { ColumnType } from '../schema.ts';
 import { BOOL, DATE, DECIMAL, DOUBLE, DYN, INT, STRING, TIMESTAMP, type Type } from './type.ts';
 
+/** Columns by name: a Map, or what answers like one. */
+export type ExpressionColumns = Pick<ReadonlyMap<string, ColumnType>, 'get' | 'has' | 'size'> & {
+  keys(): Iterable<string>;
+};
+
 /** What the expression of one step sees. */
 export interface ExpressionEnvironment {
   /** Columns at this step, in their order. */
-  readonly columns: ReadonlyMap<string, ColumnType>;
+  readonly columns: ExpressionColumns;
   /** The type of `value` in operations on cells; absent elsewhere. */
   readonly value?: ColumnType;
   /** Columns of the reference tables that the template declares; null where they are not known yet. */

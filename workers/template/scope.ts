@@ -31,6 +31,8 @@ export interface Scope {
    * `pointer`: JSON pointer inside the operation, such as "/columns/0".
    */
   read(name: string, pointer: string): Column | null;
+  /** A column that is known at this step; asking does not read it. */
+  known(name: string): Column | null;
   /**
    * The columns of a set in the order written (a pattern, type, except or "*": in their own order), none twice. Listed
    * names are read as by `read`; the others range over the known columns without the flag column.

@@ -1,4 +1,5 @@
 // The name that was probably meant: the nearest known one by edit distance, for "Did you mean ...?".
+import { PROBLEMS_MAX } from './source-node.ts';
 
 /** Names compared at most: a suggestion is a courtesy and must not cost time on a file of 16,384 columns. */
 const CANDIDATES_MAX = 2_000;
@@ -10,6 +11,12 @@ const LENGTH_MAX = 100;
 export function suggestion(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+}
+
+/** Suggestions for as many names as there are problems told: thousands of names against thousands would take minutes. */
+export function limitedSuggestions(): (name: string, known: () => Iterable<string>) => string {
+  let left = PROBLEMS_MAX;
+  return (name, known) => (--left < 0 ? '' : suggestion(name, known()));
 }
 
 /** The nearest of the known names, when it is near enough to be meant; the first of equally near ones. */

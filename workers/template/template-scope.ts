@@ -4,7 +4,7 @@ import type { Column, ColumnType } from '../schema.ts';
 import { ColumnPatterns, type CompiledPattern } from './column-pattern.ts';
 import { pointerSegment } from './pointer.ts';
 import type { ColumnSet, Place, Scope } from './scope.ts';
-import { suggestion } from './suggestion.ts';
+import { limitedSuggestions } from './suggestion.ts';
 import type { IfMissing } from './template.ts';
 
 /** A column before the first operation. */
@@ -26,12 +26,6 @@ export interface ScopeStart {
   readonly tables?: Scope['tables'];
   /** `pointer` is inside the operation at hand. */
   problem(pointer: string, code: string, message: string): void;
-}
-
-/** The operation at hand: how it is called in messages, and its `if_missing`. */
-export interface ScopeStep {
-  readonly label: string;
-  readonly ifMissing: IfMissing;
 }
 
 /** Columns that a Template may have at one step: as many as a file. */
@@ -58,7 +52,8 @@ export class TemplateScope implements Scope {
   #ranged = false;
   #unknownRenamed = false;
   #nextId = 0;
-  #step: ScopeStep = { label: 'output', ifMissing: 'fail' };
+  readonly #suggest = limitedSuggestions();
+  #step: Parameters<TemplateScope['begin']>[0] = { label: 'output', ifMissing: 'fail' };
 
   constructor(start: ScopeStart) {
     this.#start = start;
@@ -72,7 +67,8 @@ export class TemplateScope implements Scope {
     this.#flagId = start.flagColumn === null ? -1 : this.#append(start.flagColumn, 'text', this.#columns.length).id;
   }
 
-  begin(step: ScopeStep): void {
+  /** The operation at hand: how it is called in messages, and its `if_missing`. */
+  begin(step: { readonly label: string; readonly ifMissing: IfMissing }): void {
     this.#step = step;
     this.#ranged = false;
   }
@@ -111,6 +107,8 @@ export class TemplateScope implements Scope {
     return this.#step.ifMissing === 'skip' && this.#absent.has(column.id) ? null : column;
   }
 
+  readonly known = (name: string): Column | null => this.#byName.get(name) ?? null;
+
   isPresent({ id }: Column): boolean {
     return !this.#absent.has(id);
   }
@@ -126,9 +124,10 @@ export class TemplateScope implements Scope {
 
   add(name: string, type: ColumnType, pointer: string, place?: Place): Column {
     const taken = this.#byName.get(name);
-    const exists = `The column ${JSON.stringify(name)} exists already at this step.`;
-    if (taken !== undefined) this.problem(pointer, 'COLUMN_EXISTS', exists);
-    if (taken !== undefined) return taken;
+    if (taken !== undefined) {
+      this.problem(pointer, 'COLUMN_EXISTS', `The column ${JSON.stringify(name)} exists already at this step.`);
+      return taken;
+    }
     const at = place === undefined ? -1 : this.columns.findIndex(({ id }) => id === place.column.id);
     if (this.#start.open && this.columns.length === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
     return this.#append(name, type, at < 0 ? this.#endIndex() : at + (place?.side === 'behind' ? 1 : 0));
@@ -254,8 +253,8 @@ export class TemplateScope implements Scope {
 
   #missing(name: string, pointer: string): void {
     const reason = this.#gone.get(name);
-    const known = this.columns.filter(({ id }) => id !== this.#flagId).map((column) => column.name);
-    const hint = reason === undefined ? suggestion(name, known) : ` ${reason}`;
+    const others = () => this.columns.flatMap((column) => (column.id === this.#flagId ? [] : [column.name]));
+    const hint = reason === undefined ? this.#suggest(name, others) : ` ${reason}`;
     this.problem(pointer, 'UNKNOWN_COLUMN', `The column ${JSON.stringify(name)} does not exist at this step.${hint}`);
   }
 

@@ -1,6 +1,6 @@
 // Expressions of the Template when it is saved: checked against the columns of a step, which they thereby read.
 import { checkExpression } from '../../expression/checker.ts';
-import type { ExpressionEnvironment } from '../../expression/environment.ts';
+import type { ExpressionColumns, ExpressionEnvironment } from '../../expression/environment.ts';
 import { tokenize } from '../../expression/lexer.ts';
 import { ProblemFound } from '../../expression/problem.ts';
 import type { CheckedExpression } from '../../expression/resolution.ts';
@@ -72,23 +72,33 @@ const CONDITIONS: ReadonlySet<string> = new Set(['bool', 'dyn', 'null']);
  * The columns of a scope as the checker of expressions asks for them. A name that is not among them is read all the same:
  * the scope knows whether the file must have it, or says what is wrong with it.
  */
-class ScopeColumns extends Map<string, ColumnType> {
+class ScopeColumns implements ExpressionColumns {
   readonly #scope: Scope;
   readonly #pointer: string;
   /** Whether the scope was asked for a column that it does not have, and dealt with that itself. */
   told = false;
 
   constructor(scope: Scope, pointer: string) {
-    super(scope.columns.map(({ name, type }) => [name, type]));
     this.#scope = scope;
     this.#pointer = pointer;
   }
 
-  override get(name: string): ColumnType | undefined {
-    const known = super.get(name);
-    if (known !== undefined) return known;
-    const column = this.#scope.read(name, this.#pointer);
+  get size(): number {
+    return this.#scope.columns.length;
+  }
+
+  get(name: string): ColumnType | undefined {
+    const column = this.#scope.known(name) ?? this.#scope.read(name, this.#pointer);
     if (column === null) this.told = true;
     return column?.type;
+  }
+
+  has(name: string): boolean {
+    return this.#scope.known(name) !== null;
+  }
+
+  /** Names to suggest: none where the scope has done so. */
+  keys(): Iterable<string> {
+    return this.told ? [] : this.#scope.columns.map(({ name }) => name);
   }
 }
