@@ -20,7 +20,7 @@ const program = {
   },
   platform: 'node',
   // They load native code or files of their own from where they lie, or are of no use to a thread.
-  external: [/^(busboy|classic-level|exceljs|mnemonist|pino|piscina|prom-client|uWebSockets\.js)(\/|$)/],
+  external: [/^(busboy|classic-level|exceljs|pino|piscina|prom-client|uWebSockets\.js)(\/|$)/],
   output: {
     dir: 'dist',
     entryFileNames: '[name].js',
