@@ -4,7 +4,7 @@
 import { Piscina } from 'piscina';
 import { largeRowOwner } from '../workers/budget.ts';
 import { compileKernels } from '../workers/kernel/kernel.ts';
-import type { RunTask } from '../workers/messages.ts';
+import { type RunTask, type ThreadStart, TURNS_BYTES } from '../workers/messages.ts';
 import type { TaskEnd, ThreadTask } from './pool-thread.ts';
 import { CANCEL_MILLISECONDS_MAX, PoolThread } from './pool-thread.ts';
 
@@ -18,6 +18,11 @@ export interface PoolSettings {
   readonly onThreadLost: (thread: number, fault: unknown) => void;
   /** A thread failed before it had its task (it could not be loaded) and is being replaced. Without it: an exception. */
   readonly onLoadFault?: (fault: unknown) => void;
+  /**
+   * Serves thread 0 in the caller's own: nothing has to be started for it, but work there keeps the caller waiting. The
+   * others start with `startAll`.
+   */
+  readonly ownThread?: (start: ThreadStart) => Promise<void>;
   /** Module whose export `serve` takes a ThreadStart; the engine's unless a test says otherwise. */
   readonly entry?: URL;
 }
@@ -56,6 +61,7 @@ export class ThreadPool {
   #queue: ThreadTask[] = [];
   #taskCount = 0;
   #largeRow = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  #turns = new SharedArrayBuffer(TURNS_BYTES);
   #kernels = compileKernels();
   #watch: NodeJS.Timeout | null = null;
   #closed = false;
@@ -63,18 +69,26 @@ export class ThreadPool {
   constructor(settings: PoolSettings) {
     this.#settings = settings;
     const entry = settings.entry ?? new URL('../workers/main.js', import.meta.url);
+    const isAlone = settings.ownThread === undefined;
+    const started = isAlone ? settings.threads : settings.threads - 1;
     this.#piscina = new Piscina({
       filename: entry.href,
       name: 'serve',
-      minThreads: settings.threads,
-      maxThreads: settings.threads,
+      minThreads: isAlone ? started : 0,
+      maxThreads: Math.max(1, started),
       concurrentTasksPerWorker: 1,
       atomics: 'disabled',
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB_MAX },
     });
     if (settings.onLoadFault !== undefined) this.#piscina.on('error', settings.onLoadFault);
-    for (let thread = 0; thread < settings.threads; thread += 1) this.#start(thread);
+    if (isAlone) this.startAll();
+    else this.#start(0);
+  }
+
+  /** Starts the threads that were not started yet. */
+  startAll(): void {
+    for (let thread = this.#threads.length; thread < this.#settings.threads; thread += 1) this.#start(thread);
   }
 
   /** Threads that can take Runs. */
@@ -114,28 +128,37 @@ export class ThreadPool {
     };
   }
 
+  /** Of the parts of a Run: see OutputTurns. */
+  get turns(): SharedArrayBuffer {
+    return this.#turns;
+  }
+
   /** Lets the threads end, then ends them. What still runs is interrupted. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#watch !== null) clearInterval(this.#watch);
     for (const thread of this.#threads) thread.post({ kind: 'stop' });
     const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MILLISECONDS_MAX).unref());
-    await Promise.race([Promise.all(this.#ends), patience]);
+    // One that is still being started has nothing to end.
+    const ends = this.#ends.filter((_, thread) => this.#threads[thread]?.ready);
+    await Promise.race([Promise.all(ends), patience]);
     for (const thread of this.#threads) thread.lose();
     for (const { ended } of this.#queue.splice(0)) ended({ kind: 'interrupted' });
     await this.#piscina.destroy();
   }
 
   #start(thread: number): void {
-    const { budget } = this.#settings;
-    const shared = { thread, budget, largeRow: this.#largeRow, kernels: this.#kernels };
+    const { budget, ownThread } = this.#settings;
+    const shared = { thread, budget, largeRow: this.#largeRow, turns: this.#turns, kernels: this.#kernels };
     const poolThread = new PoolThread(shared, () => this.#drainQueue());
     const abort = new AbortController();
     this.#threads[thread] = poolThread;
     this.#aborts[thread] = abort;
     // The one task of its thread: with a signal piscina ends the thread, which is wanted here and nowhere else.
     const options = { signal: abort.signal, transferList: [poolThread.start.port] };
-    const end = this.#piscina.run(poolThread.start, options).then(
+    const isOwn = ownThread !== undefined && thread === 0;
+    const task = isOwn ? ownThread(poolThread.start) : this.#piscina.run(poolThread.start, options);
+    const end = task.then(
       () => this.#lost(poolThread, null),
       (fault: unknown) => this.#lost(poolThread, fault),
     );

@@ -1,6 +1,7 @@
 // What crosses between the main thread and a worker thread, both ways. Plain values only.
 import type { MessagePort } from 'node:worker_threads';
 import type { Failure } from './failure.ts';
+import type { FileHead } from './input/reader.ts';
 import type { RunReport } from './report.ts';
 
 /** Where the bytes of an upload (or of a local file) are. */
@@ -54,6 +55,19 @@ export interface RunTask {
   readonly startedAt: string;
   /** What the Run may use without asking the budget, in bytes. */
   readonly reservationBytes: number;
+  /** Where the task is one part of a Run over a large file (split.ts); its output goes into that of the whole. */
+  readonly part?: TaskPart;
+}
+
+/** Bytes of a file that hold whole records. */
+export interface TaskPart {
+  /** From 0, in the order of the file. */
+  readonly number: number;
+  /** Byte of the file where it begins, and the one behind it. */
+  readonly from: number;
+  readonly to: number;
+  /** What the beginning of the file tells. */
+  readonly head: FileHead;
 }
 
 export interface RunOutcomeOutput {
@@ -106,6 +120,9 @@ export type FromWorker =
 export const CONTROL_BEAT = 0;
 export const CONTROL_SLOTS = 1;
 
+/** Two Int64 slots: see OutputTurns. */
+export const TURNS_BYTES = 16;
+
 /** What a thread is started with (the argument of its one long task). */
 export interface ThreadStart {
   readonly thread: number;
@@ -118,6 +135,8 @@ export interface ThreadStart {
   readonly cancel: SharedArrayBuffer;
   /** One Int32 for the whole node: see LargeRowGate. */
   readonly largeRow: SharedArrayBuffer;
+  /** For the parts of a Run: see OutputTurns. */
+  readonly turns: SharedArrayBuffer;
   /** Compiled once by the main thread (see compileKernels). */
   readonly kernels: WebAssembly.Module;
 }

@@ -5,6 +5,10 @@ import type { Kernel } from './kernel/kernel.ts';
 import type { RunOutcomeOutput, RunTask } from './messages.ts';
 import { FileSink } from './output/file-sink.ts';
 import { createRowWriter } from './output/index.ts';
+import type { MemorySink } from './output/memory-sink.ts';
+import type { StoredSink } from './output/output-sink.ts';
+import type { OutputTurns } from './output/output-turns.ts';
+import { PartSink } from './output/part-sink.ts';
 import type { RowsAhead, RowWriter } from './output/writer.ts';
 import type { RunReport } from './report.ts';
 import type { RunPlan } from './template/plan.ts';
@@ -17,6 +21,15 @@ export interface OutputParts {
   readonly kernel: Kernel;
   readonly arena: Arena;
   readonly report: RunReport;
+  /** Null where no task is a part. */
+  readonly shared: SharedOutput | null;
+}
+
+/** What parts of Runs write with. */
+export interface SharedOutput {
+  readonly turns: OutputTurns;
+  /** Empty; nobody else's while the Run is at work. */
+  readonly bytes: MemorySink;
 }
 
 /** The last stage of a chain. */
@@ -24,7 +37,7 @@ export class OutputStage {
   readonly #columns: readonly number[];
   readonly #rowsMax: number;
   readonly #writer: RowWriter;
-  readonly #sink: FileSink;
+  readonly #sink: StoredSink;
   readonly #report: RunReport;
   rowsWritten = 0;
   truncated = false;
@@ -35,12 +48,7 @@ export class OutputStage {
     this.#columns = plan.output.columns;
     this.#rowsMax = task.limits.outputRowsMax ?? Number.POSITIVE_INFINITY;
     this.#report = parts.report;
-    this.#sink = new FileSink({
-      path: task.output.path,
-      memoryBytesMax: task.output.memoryBytesMax,
-      bytesMax: task.limits.outputBytesMax,
-      digest: false,
-    });
+    this.#sink = sinkOf(parts);
     this.#writer = createRowWriter({
       output: template.output,
       schema: plan.output.schema,
@@ -49,6 +57,7 @@ export class OutputStage {
       kernel: parts.kernel,
       heap: parts.arena.heap,
       sink: this.#sink,
+      continues: task.part !== undefined && task.part.number > 0,
     });
   }
 
@@ -96,4 +105,10 @@ export class OutputStage {
   close(): void {
     if (!this.#taken) this.#sink.abandon();
   }
+}
+
+function sinkOf({ task, shared }: OutputParts): StoredSink {
+  const { path, memoryBytesMax } = task.output;
+  if (task.part !== undefined && shared !== null) return new PartSink({ path, part: task.part.number, ...shared });
+  return new FileSink({ path, memoryBytesMax, bytesMax: task.limits.outputBytesMax, digest: false });
 }

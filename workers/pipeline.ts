@@ -11,7 +11,7 @@ import type { RunOutcomeOutput, RunTask } from './messages.ts';
 import { conditionsOf } from './operations/expressions/row-condition.ts';
 import type { Next } from './operations/operation.ts';
 import type { RowsAhead } from './output/writer.ts';
-import { OutputStage } from './output-stage.ts';
+import { OutputStage, type SharedOutput } from './output-stage.ts';
 import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
 import type { SpillFolder } from './spill/spill-folder.ts';
@@ -29,6 +29,7 @@ export interface PipelineParts {
   readonly spill: SpillFolder;
   readonly tables: Tables;
   readonly report: RunReport;
+  readonly shared: SharedOutput | null;
 }
 
 export interface Pipeline {

@@ -6,12 +6,14 @@ import { BatchPace } from './batch-pace.ts';
 import { type BudgetShare, RUN_RESERVATION_BYTES, type RunShare, runShare } from './budget.ts';
 import { Cancelled, Failed, type Failure } from './failure.ts';
 import { Heap } from './heap.ts';
-import { openRows } from './input/open-rows.ts';
+import { type OpenSettings, openRows } from './input/open-rows.ts';
 import type { RowReader, StoredSource } from './input/reader.ts';
+import { resumeRows } from './input/resume-rows.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import type { KernelPool } from './kernel/kernel-pool.ts';
 import { LargeRowGate } from './large-row.ts';
 import type { RunOutcome, RunTask } from './messages.ts';
+import type { SharedOutput } from './output-stage.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
 import type { RunReport } from './report.ts';
 import { SpillFolder } from './spill/spill-folder.ts';
@@ -37,6 +39,8 @@ export interface RunJob {
   readonly largeRow: Int32Array;
   /** See largeRowOwner. */
   readonly largeRowOwner: number;
+  /** What parts write with (see TaskPart). */
+  readonly shared?: SharedOutput;
   /** The thread's reference tables; a Run without one reads its own. */
   readonly tables?: TableCache;
   cancelled(): boolean;
@@ -105,7 +109,9 @@ class Run {
       await this.#prepare(pipeline);
       await this.#readAll(reader, pipeline);
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
-      return this.#outcome(await this.#finish(reader, pipeline), pipeline);
+      const failure = await this.#finish(reader, pipeline);
+      if (failure === null) await this.#turn();
+      return this.#outcome(failure, pipeline);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       return this.#outcome(error.failure, null);
@@ -121,7 +127,7 @@ class Run {
 
   async #open(): Promise<RowReader> {
     const { prepared, source, task } = this.#job;
-    const reader = await openRows(source, {
+    const settings: OpenSettings = {
       input: prepared.template.input,
       overrides: task.overrides,
       isExpected: prepared.isExpected,
@@ -130,7 +136,10 @@ class Run {
       kernel: this.#kernel,
       largeRow: this.#gate,
       breathe: () => this.#breathe(),
-    });
+    };
+    // The first part begins where the file does.
+    const head = task.part === undefined || task.part.number === 0 ? null : task.part.head;
+    const reader = head === null ? await openRows(source, settings) : await resumeRows(source, head, settings);
     this.#reader = reader;
     const { type, encoding, delimiter, headerRow } = reader.head;
     Object.assign(this.#report.input, { type, encoding, delimiter, header_row: headerRow });
@@ -166,6 +175,7 @@ class Run {
       spill: this.#spill,
       tables: this.#tables.tables,
       report: this.#report,
+      shared: this.#job.shared ?? null,
     });
     return this.#pipeline;
   }
@@ -225,6 +235,15 @@ class Run {
     return pipeline.verdict(reader.rowsRead);
   }
 
+  /** A part waits until those before it have told how large they are. */
+  async #turn(): Promise<void> {
+    const { task, shared } = this.#job;
+    if (task.part === undefined || shared === undefined) return;
+    const { number } = task.part;
+    const { turns } = shared;
+    while (!turns.isTurnOf(number)) await this.#idle(() => turns.passed(number));
+  }
+
   #outcome(failure: Failure | null, pipeline: Pipeline | null): RunOutcome {
     const report = this.#report;
     this.#reader?.describe(report);
@@ -246,7 +265,7 @@ class Run {
     this.#job.beat();
     if (this.#job.cancelled()) throw new Cancelled();
     if (performance.now() - this.#since >= BREATH_MILLISECONDS) {
-      await this.#idle(() => new Promise((resolve) => setImmediate(resolve)));
+      await this.#idle(nextTurnOfLoop);
     }
   }
 
@@ -261,6 +280,10 @@ class Run {
     this.#busyMilliseconds += performance.now() - this.#since;
     this.#since = performance.now();
   }
+}
+
+function nextTurnOfLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function emptyReport(task: RunTask): RunReport {

@@ -1,6 +1,6 @@
 // The way of the main thread's messages to a worker thread: what tasks have in common (Template, limits, tables) crosses
 // once and is a number from then on.
-import type { RunTask, ToWorker } from './messages.ts';
+import type { RunTask, TaskPart, ToWorker } from './messages.ts';
 import { bytesAt, type PackedPlace, type Parcel, ParcelBytes } from './parcel.ts';
 
 /** Values that a thread remembers; the oldest makes room. More accounts and Templates than this send theirs again. */
@@ -26,6 +26,7 @@ type PackedTask = readonly [
   template: number,
   limits: number,
   tables: number,
+  part: TaskPart | null,
 ];
 
 type PackedMessage =
@@ -78,6 +79,7 @@ export class TaskPacker {
       this.#place(task.template),
       this.#place(task.limits),
       this.#place(task.tables),
+      task.part ?? null,
     ];
   }
 
@@ -111,7 +113,7 @@ export class TaskUnpacker {
 
   #unpacked(parcel: Parcel, packed: PackedTask): RunTask {
     const [task, source, ending, delimiter, headerRow, outputPath, memoryBytesMax, ...rest] = packed;
-    const [spillDirectory, secretsDirectory, startedAt, reservationBytes, template, limits, tables] = rest;
+    const [spillDirectory, secretsDirectory, startedAt, reservationBytes, template, limits, tables, part] = rest;
     return {
       task,
       template: this.#values[template] as RunTask['template'],
@@ -126,6 +128,7 @@ export class TaskUnpacker {
       secretsDirectory,
       startedAt,
       reservationBytes,
+      part: part ?? undefined,
     };
   }
 }

@@ -17,6 +17,8 @@ import {
 } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { taskOutcome } from './outcome-packer.ts';
+import { MemorySink } from './output/memory-sink.ts';
+import { OutputTurns } from './output/output-turns.ts';
 import type { Parcel } from './parcel.ts';
 import { runTemplate } from './run.ts';
 import { TableCache } from './tables/table-cache.ts';
@@ -33,6 +35,9 @@ export class Thread {
   readonly #control: Int32Array;
   readonly #cancel: Int32Array;
   readonly #largeRow: Int32Array;
+  readonly #turns: OutputTurns;
+  /** Of parts that have ended: their room is used again. */
+  readonly #partBytes: MemorySink[] = [];
   readonly #number: number;
   readonly #kernels: KernelPool;
   readonly #templates = new TemplateCache();
@@ -48,6 +53,7 @@ export class Thread {
     this.#control = new Int32Array(start.control);
     this.#cancel = new Int32Array(start.cancel);
     this.#largeRow = new Int32Array(start.largeRow);
+    this.#turns = new OutputTurns(start.turns);
     this.#number = start.thread;
     this.#kernels = new KernelPool(start.kernels, this.#budget, new ThreadCollector());
   }
@@ -87,7 +93,7 @@ export class Thread {
   }
 
   #start(task: RunTask): void {
-    if (task.source.kind === 'file') void this.#run(task, new FileSource(task.source.path));
+    if (task.source.kind === 'file') void this.#run(task, new FileSource(task.source.path, task.part?.from));
     else {
       const source = new BytesSource(task.source.bytes);
       this.#lastInMemory = this.#lastInMemory.then(() => this.#run(task, source));
@@ -96,6 +102,7 @@ export class Thread {
 
   async #run(task: RunTask, source: BytesSource | FileSource): Promise<void> {
     this.#sources.set(task.task, source);
+    const bytes = this.#partBytes.pop() ?? new MemorySink();
     try {
       if (this.#isCancelled(task)) throw new Cancelled();
       const outcome = await runTemplate({
@@ -106,6 +113,7 @@ export class Thread {
         budget: this.#budget,
         largeRow: this.#largeRow,
         largeRowOwner: largeRowOwner(this.#number),
+        shared: { turns: this.#turns, bytes },
         tables: this.#tables,
         cancelled: () => this.#isCancelled(task),
         beat: () => this.#beat(),
@@ -114,6 +122,7 @@ export class Thread {
     } catch (error) {
       this.#lost(task, error);
     } finally {
+      this.#partBytes.push(bytes);
       this.#sources.delete(task.task);
       source.close();
     }

@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
-import type { RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
+import { serve } from '../../workers/main.ts';
+import type { RunOutcome, RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
 import type { RunReport } from '../../workers/report.ts';
+import { type PartSizes, partsOf } from '../../workers/split.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
 import { type TaskEnd, ThreadPool } from '../pool.ts';
 import { localInput } from './local-input.ts';
 import type { LocalTemplate } from './local-template.ts';
+import { runParts } from './run-parts.ts';
 import type { LocalResult } from './run-summary.ts';
 
 /** An output up to this size stays in memory on its way to the caller. */
@@ -18,13 +21,18 @@ const OUTPUT_MEMORY_BYTES_MAX = 1024 * 1024;
 const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
 
 export interface LocalEngineSettings {
-  readonly workers: number;
+  /** At most; this one among them. */
+  readonly threads: number;
+  /** Files that will be run. A single one may be done in parts. */
+  readonly inputs: number;
   readonly memoryBudgetBytes: number;
   readonly template: LocalTemplate;
   readonly tables: Readonly<Record<string, TaskTable>>;
   /** Folder of the secrets, null: there are none. */
   readonly secretsDirectory: string | null;
   readonly overrides: TaskOverrides;
+  /** PART_SIZES unless a test wants smaller ones, and then also with one thread. */
+  readonly partSizes?: PartSizes;
 }
 
 export class LocalEngine {
@@ -39,15 +47,17 @@ export class LocalEngine {
 
   constructor(settings: LocalEngineSettings) {
     this.#settings = settings;
-    this.#budget = new MemoryBudget(settings.memoryBudgetBytes, settings.workers);
+    this.#budget = new MemoryBudget(settings.memoryBudgetBytes, settings.threads);
     this.#pool = new ThreadPool({
-      threads: settings.workers,
+      threads: settings.threads,
+      ownThread: serve,
       budget: this.#budget.buffer,
       onThreadLost: (thread, fault) => {
         this.#threadFault = fault;
         this.#budget.forgetThread(thread);
       },
     });
+    if (settings.inputs > 1) this.#pool.startAll();
   }
 
   /** @param input a path, or "-" for standard input. Throws a system error when it cannot be read. */
@@ -58,14 +68,36 @@ export class LocalEngine {
     this.#outputs.set(input, outputPath);
     const path = await localInput(input, join(this.#folder, `${task}.input`));
     const { size } = statSync(path);
+    const whole = this.#task(task, path, outputPath);
+    const inParts = await this.#runInParts(whole, size);
+    const outcome = inParts?.outcome ?? (await this.#runWhole(whole, size));
+    const parts = inParts?.parts ?? 1;
+    return { input, outcome, parts, outputPath, milliseconds: performance.now() - start };
+  }
+
+  async #runInParts(task: RunTask, sizeBytes: number): Promise<{ outcome: RunOutcome; parts: number } | null> {
+    const { inputs, threads, partSizes } = this.#settings;
+    if (inputs > 1 || (threads < 2 && partSizes === undefined)) return null;
+    const parts = await partsOf(task, sizeBytes, partSizes);
+    if (parts === null) return null;
+    this.#pool.startAll();
+    const outcomeOf = (end: TaskEnd): RunOutcome => this.#outcomeOf(end);
+    const outcome = await runParts({ pool: this.#pool, task, parts, outcomeOf });
+    return outcome && { outcome, parts: parts.length };
+  }
+
+  async #runWhole(task: RunTask, sizeBytes: number): Promise<RunOutcome> {
     const end = await new Promise<TaskEnd>((ended) => {
-      this.#pool.run(this.#task(task, path, outputPath), ended).grown(size, true);
+      this.#pool.run(task, ended).grown(sizeBytes, true);
     });
+    return this.#outcomeOf(end);
+  }
+
+  #outcomeOf(end: TaskEnd): RunOutcome {
     if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
     if (end.kind !== 'done') throw new Error('the thread of the Run was lost', { cause: this.#threadFault });
     const { reportText, ...outcome } = end.outcome;
-    const report = JSON.parse(reportText) as RunReport;
-    return { input, outcome: { ...outcome, report }, outputPath, milliseconds: performance.now() - start };
+    return { ...outcome, report: JSON.parse(reportText) as RunReport };
   }
 
   /** Bytes of the outputs that have come to disk so far: those of small ones stay in memory. */

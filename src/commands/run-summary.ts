@@ -5,6 +5,8 @@ import type { CodeCounts } from '../../workers/report.ts';
 export interface LocalResult {
   readonly input: string;
   readonly outcome: RunOutcome;
+  /** In how many parts it was done; 1: as a whole. */
+  readonly parts: number;
   /** Where the output is when it is not in `outcome.output.bytes`. */
   readonly outputPath: string;
   readonly milliseconds: number;

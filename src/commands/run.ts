@@ -25,7 +25,8 @@ standard error, failures as CODE: message.
   --secrets DIR        keys for hash, each a file of its name
   --delimiter C        field delimiter, instead of the detected one
   --header-row N       0-based record of the header, instead of the detected one
-  --workers N          threads (number of cores)
+  --workers N          threads (number of cores): one for each file; a single file of more than 64 MiB is shared by all
+                       where each operation looks at one row alone
   --memory-budget SIZE such as 256MiB (60 % of what the process may use)
   --json               the summary as one JSON line for each input
 
@@ -53,7 +54,8 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const template = readLocalTemplate(templatePath, io.stderr);
   if (template === null) return EXIT_FAILED;
   const engine = new LocalEngine({
-    workers: Math.min(inputs.length, count(values, 'workers') ?? availableParallelism()),
+    threads: threadsFor(inputs.length, count(values, 'workers') ?? availableParallelism()),
+    inputs: inputs.length,
     memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
     template,
     tables: readLocalTables(values.get('tables') ?? null),
@@ -120,6 +122,11 @@ async function runFile(
   if (failure !== null) io.stderr.write(`${failure.code}: ${failure.message}\n`);
   io.stderr.write(`${summaryOf(result, json)}\n`);
   return failure === null;
+}
+
+/** One for each file; a single one may be done in parts by all of them. */
+function threadsFor(inputs: number, workers: number): number {
+  return inputs === 1 ? workers : Math.min(inputs, workers);
 }
 
 function count(values: ReadonlyMap<string, string>, flag: string): number | null {

@@ -7,15 +7,22 @@ import type { StoredSource } from './reader.ts';
 export class FileSource implements StoredSource {
   readonly #path: string;
   #descriptor: number | null = null;
-  #at = 0;
-  #knownBytes = 0;
+  readonly #from: number;
+  #at: number;
+  #knownBytes: number;
   #complete = false;
   #cancelled = false;
   #wake: (() => void) | null = null;
 
-  /** The file is opened at the first read. It has no bytes until `grown` says so. */
-  constructor(path: string) {
+  /**
+   * The file is opened at the first read. It has no bytes until `grown` says so.
+   * @param from byte of the file where the source begins
+   */
+  constructor(path: string, from = 0) {
     this.#path = path;
+    this.#from = from;
+    this.#at = from;
+    this.#knownBytes = from;
   }
 
   get ended(): boolean {
@@ -55,7 +62,7 @@ export class FileSource implements StoredSource {
   }
 
   rewind(): void {
-    this.#at = 0;
+    this.#at = this.#from;
   }
 
   close(): void {

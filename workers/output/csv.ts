@@ -32,7 +32,7 @@ class CsvWriter implements RowWriter, RowEmitter {
   #steps: PlacedStep[] = [];
 
   constructor(options: WriterOptions) {
-    const { output, heap, kept = { csv: null } } = options;
+    const { output, heap, kept = { csv: null }, continues = false } = options;
     this.mimeType = output.format === 'tsv' ? 'text/tab-separated-values' : 'text/csv';
     this.ending = output.format === 'tsv' ? 'tsv' : 'csv';
     this.#options = options;
@@ -41,9 +41,15 @@ class CsvWriter implements RowWriter, RowEmitter {
     this.#format = format;
     this.#rules = rules;
     this.#program = new CsvProgram(heap, rules, tables);
-    this.#buffer = new OutputBuffer(heap, encodedSink(options.sink, output.csv), options.bufferBytes);
-    if (header !== null) this.#buffer.writeBytes(header);
-    this.#guardedPlain = headerGuarded;
+    this.#buffer = new OutputBuffer(
+      heap,
+      encodedSink(options.sink, { ...output.csv, bom: output.csv.bom && !continues }),
+      options.bufferBytes,
+    );
+    if (!continues) {
+      if (header !== null) this.#buffer.writeBytes(header);
+      this.#guardedPlain = headerGuarded;
+    }
     this.ahead = this.#rules.guard === 'fail' ? null : this.#rowsAhead();
   }
 

@@ -1,16 +1,13 @@
 // Keeps an output in memory while it is small and in a file from then on. States: in memory, in a file, finished or
 // abandoned (then nothing remains).
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { Failed } from '../failure.ts';
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { guardDisk, writeWhole } from './disk.ts';
 import { MemorySink, outputTooLarge } from './memory-sink.ts';
-import type { OutputSink } from './output-sink.ts';
+import type { StoredOutput, StoredSink } from './output-sink.ts';
 
 /** Smaller pieces are gathered: a write of this size costs little beside its bytes. */
 const WRITE_BYTES_MIN = 262_144;
-
-/** The disk is full, over its quota, broken, or refuses so large a file: the Run ends, the thread goes on. */
-const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
 
 export interface FileSinkOptions {
   /** Written from the byte behind `memoryBytesMax` on; must not exist. */
@@ -22,15 +19,7 @@ export interface FileSinkOptions {
   readonly digest: boolean;
 }
 
-export interface StoredOutput {
-  /** The whole output when it stayed in memory, else null. */
-  readonly bytes: Uint8Array<ArrayBuffer> | null;
-  readonly sizeBytes: number;
-  /** In hexadecimal, when it was asked for. */
-  readonly sha256: string | null;
-}
-
-export class FileSink implements OutputSink {
+export class FileSink implements StoredSink {
   readonly #options: FileSinkOptions;
   /** The whole output, later what has not been written to the file yet. */
   readonly #pending = new MemorySink();
@@ -62,7 +51,6 @@ export class FileSink implements OutputSink {
     else this.#guardDisk(() => this.#writeFile(bytes));
   }
 
-  /** Ends the output. Its file, where there is one, is complete and closed. Throws as `write`. */
   finish(): StoredOutput {
     const sha256 = this.#hash?.digest('hex') ?? null;
     if (this.#descriptor === null) return { bytes: this.#pending.take(), sizeBytes: this.#sizeBytes, sha256 };
@@ -74,7 +62,6 @@ export class FileSink implements OutputSink {
     return { bytes: null, sizeBytes: this.#sizeBytes, sha256 };
   }
 
-  /** Gives up an output that is not finished: nothing of it remains. Harmless when called again or after `finish`. */
   abandon(): void {
     this.#pending.clear();
     if (this.#fileMade) rmSync(this.#options.path, { force: true });
@@ -112,16 +99,10 @@ export class FileSink implements OutputSink {
 
   #guardDisk(work: () => void): void {
     try {
-      work();
+      guardDisk(work);
     } catch (error) {
       this.abandon();
-      if (!DISK_CODES.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-      throw new Failed('RUN_RESOURCE_LIMIT', 'The disk has no room for the output.');
+      throw error;
     }
   }
-}
-
-function writeWhole(descriptor: number, bytes: Uint8Array): void {
-  let at = 0;
-  while (at < bytes.length) at += writeSync(descriptor, bytes, at, bytes.length - at);
 }

@@ -6,3 +6,19 @@ export interface OutputSink {
   write(bytes: Uint8Array): void;
   readonly sizeBytes: number;
 }
+
+export interface StoredOutput {
+  /** The whole output when it stayed in memory, else null. */
+  readonly bytes: Uint8Array<ArrayBuffer> | null;
+  readonly sizeBytes: number;
+  /** In hexadecimal, when it was asked for. */
+  readonly sha256: string | null;
+}
+
+/** A sink whose bytes stay. */
+export interface StoredSink extends OutputSink {
+  /** Ends the output. Its file, where there is one, is complete and closed. Throws as `write`. */
+  finish(): StoredOutput;
+  /** Gives up an output that is not finished: nothing of it remains. Harmless when called again or after `finish`. */
+  abandon(): void;
+}

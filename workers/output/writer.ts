@@ -46,6 +46,8 @@ export interface WriterOptions {
   readonly kernel: Kernel;
   readonly heap: Heap;
   readonly sink: OutputSink;
+  /** What is written comes behind other rows: no header, no byte order mark. Not for a JSON array. */
+  readonly continues?: boolean;
   /** Bytes of the buffer before the sink; OUTPUT_BUFFER_BYTES unless a test wants a small one. */
   readonly bufferBytes?: number;
 }

@@ -33,6 +33,8 @@ export interface CsvReaderParts {
   readonly type: string;
   readonly encoding: string;
   readonly largeRow: LargeRowAccess;
+  /** Header texts where they are known, and the source begins with the first data row; else they are read. */
+  readonly headers?: readonly string[];
   /** Called now and then while what stands above the header is read; nothing by default. */
   readonly breathe?: () => Promise<void>;
   /** Bytes read at a time; results do not depend on it. WINDOW_BYTES unless a test says otherwise. */

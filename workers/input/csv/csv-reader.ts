@@ -26,22 +26,26 @@ export async function openCsvReader(parts: CsvReaderParts): Promise<RowReader> {
   const { heap, kernel, dialect } = parts;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const quote = dialect.quote === '' ? NO_QUOTE : dialect.quote.charCodeAt(0);
-  const window = new Window(heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES);
+  const window = new Window(heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES, {
+    atStart: parts.headers === undefined,
+  });
   try {
     while (window.fill(window.start) === 'wait') await window.wait();
     const index = new StructuralIndex(heap, kernel.exports, delimiter, quote, window.start);
     const feed = new RecordFeed(heap, window, index, delimiter, quote);
-    const header = await readHeader(
-      leadingRecords(feed, dialect.quote),
-      dialect.headerRow,
-      parts.strayQuotes === 'fail',
-      parts.breathe ?? noBreath,
-    );
+    const header = await headerOf(parts, feed);
     return new CsvReader(parts, feed, header, delimiter, quote);
   } catch (error) {
     window.close();
     throw error;
   }
+}
+
+async function headerOf(parts: CsvReaderParts, feed: RecordFeed): Promise<CsvHeader> {
+  const { dialect, headers, strayQuotes, breathe } = parts;
+  if (headers !== undefined) return { texts: headers, blankRecords: 0 };
+  const records = leadingRecords(feed, dialect.quote);
+  return readHeader(records, dialect.headerRow, strayQuotes === 'fail', breathe ?? noBreath);
 }
 
 class CsvReader implements RowReader {

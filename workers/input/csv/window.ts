@@ -43,11 +43,20 @@ export class Window {
   #region: Region;
   /** A region may be as large as this: what the gate allowed. */
   #allowedBytes = 0;
-  #atMark = true;
+  /** Nothing was read yet of a source that may begin with a byte order mark. */
+  #atMark: boolean;
   /** Address up to which this filling goes, 0 between fillings. */
   #goal = 0;
 
-  constructor(heap: Heap, source: ByteSource, largeRow: LargeRowAccess, windowBytes: number) {
+  /** @param atStart whether the source begins where the file does */
+  constructor(
+    heap: Heap,
+    source: ByteSource,
+    largeRow: LargeRowAccess,
+    windowBytes: number,
+    { atStart }: { readonly atStart: boolean } = { atStart: true },
+  ) {
+    this.#atMark = atStart;
     this.#heap = heap;
     this.#source = source;
     this.#largeRow = largeRow;

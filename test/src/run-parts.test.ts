@@ -1,0 +1,174 @@
+// A local Run in parts by several threads: bytes, failure and report are those of the Run as a whole.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { LocalEngine } from '../../src/commands/local-engine.ts';
+import type { LocalResult } from '../../src/commands/run-summary.ts';
+import type { PartSizes } from '../../workers/split.ts';
+import { checkTemplate } from '../../workers/template/check.ts';
+
+interface Done {
+  readonly parts: number;
+  readonly output: string | null;
+  readonly failure: unknown;
+  readonly report: unknown;
+}
+
+const SMALL_PARTS: PartSizes = { fileBytesMin: 0, partBytes: 100 };
+
+/** So large that a second thread is at work before the end. */
+const LARGE_ROWS = 400_000;
+
+function engineOf(template: object, threads: number, partSizes: PartSizes | null): LocalEngine {
+  const source = JSON.stringify({ format: 1, ...template });
+  const checked = checkTemplate(source, 'json');
+  if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
+  return new LocalEngine({
+    threads,
+    inputs: 1,
+    memoryBudgetBytes: 256 * 1024 * 1024,
+    template: { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') },
+    tables: {},
+    secretsDirectory: null,
+    overrides: { delimiter: null, headerRow: null },
+    ...(partSizes === null ? {} : { partSizes }),
+  });
+}
+
+/** @param partSizes null: as a whole */
+async function run(template: object, path: string, partSizes: PartSizes | null, threads = 1): Promise<Done> {
+  const engine = engineOf(template, threads, partSizes);
+  try {
+    const result = await engine.run(path);
+    const { parts, outcome } = result;
+    return { parts, output: outputOf(result), failure: outcome.failure, report: outcome.report };
+  } finally {
+    await engine.close();
+  }
+}
+
+function outputOf({ outcome, outputPath }: LocalResult): string | null {
+  if (outcome.output === null) return null;
+  return Buffer.from(outcome.output.bytes ?? readFileSync(outputPath)).toString();
+}
+
+function folderOf(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'run-parts-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Repeatable noise: whole numbers below `most`. */
+function noise(seed: number): (most: number) => number {
+  let state = seed;
+  return (most) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+}
+
+const CELLS = ['1', ' -2.50 ', 'x', '', '"q, ""r"""', '=1+1', 'é', '\ufeffm', '12.03.2024', '"a"b', 'NULL'];
+const BROKEN_CELLS = [...CELLS, '"two\nlines"', '"x\r\n,"'];
+
+function anyFile(next: (most: number) => number, cells: readonly string[]): string {
+  const end = ['\n', '\r\n'][next(2)]!;
+  const lines = ['a,b,c'];
+  const rows = 20 + next(120);
+  for (let row = 0; row < rows; row++) {
+    const fields = next(15) === 0 ? 1 + next(5) : 3;
+    lines.push(next(20) === 0 ? '' : Array.from({ length: fields }, () => cells[next(cells.length)]).join(','));
+  }
+  return lines.join(end) + (next(2) === 0 ? end : '');
+}
+
+function anyTemplate(next: (most: number) => number): object {
+  const pick = <T>(some: readonly T[]): T => some[next(some.length)]!;
+  const onError = pick(['drop_row', 'blank', 'keep', 'flag', 'flag', 'fail']);
+  const operations = [
+    { op: 'filter', where: pick(['b != "x"', 'c != null', 'size(coalesce(a, "")) > 1']) },
+    { op: 'parse_number', columns: ['b'], on_error: onError },
+    { op: 'set', columns: { d: 'coalesce(a, "-") + "/" + coalesce(c, "-")' } },
+    { op: 'parse_date', columns: ['c'], formats: ['dd.MM.yyyy'], on_error: onError },
+    { op: 'drop_blank_rows' },
+    { op: 'drop_repeated_headers' },
+    { op: 'map_values', columns: ['a'], map: { x: 'y' } },
+  ].filter(() => next(2) === 0);
+  const output = pick<object>([
+    {},
+    { format: 'ndjson' },
+    { csv: { bom: true, quoting: 'text' }, formula_guard: 'off' },
+    { format: 'tsv' },
+  ]);
+  const input = pick<object>([{}, { null_values: ['', 'NULL'] }, { csv: { ragged: 'fail' } }]);
+  return { input, operations, output };
+}
+
+async function compare(t: Test, seeds: number, cells: readonly string[]): Promise<number> {
+  const path = join(folderOf(t), 'input.csv');
+  let inParts = 0;
+  for (let seed = 1; seed <= seeds; seed++) {
+    const next = noise(seed);
+    writeFileSync(path, anyFile(next, cells));
+    const template = anyTemplate(next);
+    const whole = await run(template, path, null);
+    const divided = await run(template, path, SMALL_PARTS);
+    if (divided.parts > 1) inParts++;
+    t.equal(whole.parts, 1);
+    t.strictSame({ ...divided, parts: 1 }, whole, `seed ${seed}: ${JSON.stringify(template)}`);
+  }
+  return inParts;
+}
+
+test('parts of any file give what the whole gives', async (t) => {
+  const inParts = await compare(t, 60, CELLS);
+  t.ok(inParts > 25, `${inParts} of 60 were done in parts`);
+});
+
+test('a part that begins inside a quoted cell is noticed', async (t) => {
+  const inParts = await compare(t, 60, BROKEN_CELLS);
+  t.ok(inParts > 0, `${inParts} of 60 were done in parts`);
+});
+
+test('two threads at work write the bytes of one', async (t) => {
+  const path = join(folderOf(t), 'large.csv');
+  const rows = Array.from({ length: LARGE_ROWS }, (_, row) => `${row},name ${row % 977},${row / 8}`);
+  writeFileSync(path, `id,name,amount\n${rows.join('\n')}\n`);
+  const operations = [
+    { op: 'set', columns: { name: 'name.upperAscii()' } },
+    { op: 'parse_number', columns: ['amount'] },
+    { op: 'filter', where: 'amount > 100' },
+  ];
+  const sizes = { fileBytesMin: 0, partBytes: 65_536 };
+  const whole = await run({ operations }, path, null);
+  const divided = await run({ operations }, path, sizes, 2);
+  t.ok(divided.parts > 50, `${divided.parts} parts`);
+  t.equal(digest(divided.output), digest(whole.output));
+  t.strictSame(divided.report, whole.report);
+});
+
+test('what needs other rows, or the row number, is done as a whole', async (t) => {
+  const path = join(folderOf(t), 'rows.csv');
+  writeFileSync(path, `a\n${'1\n'.repeat(500)}`);
+  for (const operation of [
+    { op: 'dedupe', by: ['a'] },
+    { op: 'fill_down', columns: ['a'] },
+    { op: 'slice', skip_last: 1 },
+    { op: 'set', columns: { n: 'run.row' } },
+    { op: 'filter', where: 'run.row > 400' },
+    { op: 'validate', rules: [{ column: 'a', check: 'unique', on_error: 'flag' }] },
+  ]) {
+    const { parts, failure } = await run({ operations: [operation] }, path, SMALL_PARTS);
+    t.equal(failure, null, operation.op);
+    t.equal(parts, 1, operation.op);
+  }
+  const array = { output: { format: 'json' } };
+  t.equal((await run(array, path, SMALL_PARTS)).parts, 1, 'an array of JSON');
+  t.equal((await run({ defaults: { max_errors: 3 } }, path, SMALL_PARTS)).parts, 1, 'a limit of errors');
+  t.ok((await run({}, path, SMALL_PARTS)).parts > 1, 'nothing of it');
+});
+
+function digest(text: string | null): string {
+  return createHash('sha256').update(text!).digest('hex');
+}

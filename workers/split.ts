@@ -1,0 +1,163 @@
+// Whether a Run can be done in parts, each by a thread of its own: when what becomes of a row depends on that row alone,
+// and the bytes of the file are its text. Then each part is a small file with the header of the whole. Where a part begins
+// is found by line breaks; one inside a quoted cell shows when the part before ends in an open quote, and the whole file is
+// then read from its beginning, as it is after every other failure.
+import { closeSync, openSync, readSync } from 'node:fs';
+import { Arena } from './arena.ts';
+import { RUN_RESERVATION_BYTES, unlimitedShare } from './budget.ts';
+import { Failed } from './failure.ts';
+import { Heap } from './heap.ts';
+import { FileSource } from './input/file-source.ts';
+import { contentTypeOf } from './input/file-type.ts';
+import { openRows } from './input/open-rows.ts';
+import type { FileHead } from './input/reader.ts';
+import { canResume } from './input/resume-rows.ts';
+import { compileKernels, instantiateKernel } from './kernel/kernel.ts';
+import type { RunTask, TaskPart } from './messages.ts';
+import type { PreparedTemplate } from './template/prepared-template.ts';
+import { TemplateCache } from './template/template-cache.ts';
+
+export interface PartSizes {
+  /** Smaller files are done as a whole. */
+  readonly fileBytesMin: number;
+  /** Of one part, about. */
+  readonly partBytes: number;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * To have a second thread costs the work on about 100 MB in processor time, most of it to start it. The output of a part
+ * is kept in memory until its place is known; small parts let the threads end at about the same time.
+ */
+export const PART_SIZES: PartSizes = { fileBytesMin: 64 * MIB, partBytes: 4 * MIB };
+
+/** A line break is looked for in so many bytes; a file of longer lines is not split. */
+const LINE_BYTES_MAX = 65_536;
+
+/** An expression that names the Run may ask for the row's number in the file. */
+const NAMES_RUN = /\brun\b/;
+
+const LF = 10;
+
+/** The parts of a local Run in the order of the file, or null where it has to be done as a whole. */
+export async function partsOf(
+  task: RunTask,
+  sizeBytes: number,
+  { fileBytesMin, partBytes }: PartSizes = PART_SIZES,
+): Promise<readonly TaskPart[] | null> {
+  if (task.source.kind !== 'file' || sizeBytes < fileBytesMin) return null;
+  const { path } = task.source;
+  const prepared = new TemplateCache().get(task.template);
+  if (!canSplit(prepared)) return null;
+  const head = await headOf(task, path, sizeBytes, prepared);
+  if (head === null) return null;
+  const starts = partStarts(path, sizeBytes, partBytes, head);
+  return starts?.map((from, number) => ({ number, from, to: starts[number + 1] ?? sizeBytes, head })) ?? null;
+}
+
+/** As far as the Template alone tells. */
+function canSplit({ template, hasNoTables }: PreparedTemplate): boolean {
+  const { output, defaults, operations } = template;
+  if (!hasNoTables || defaults.maxErrors !== null || defaults.maxErrorRatio !== null) return false;
+  if (output.format === 'json' && output.json.layout === 'array') return false;
+  return !NAMES_RUN.test(JSON.stringify(operations));
+}
+
+/** Null where the file or its plan cannot be split, or is not sound: then the Run itself tells what is wrong. */
+async function headOf(
+  task: RunTask,
+  path: string,
+  sizeBytes: number,
+  prepared: PreparedTemplate,
+): Promise<FileHead | null> {
+  if (!isText(path)) return null;
+  const kernel = instantiateKernel(compileKernels());
+  const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
+  const source = new FileSource(path);
+  source.grown(sizeBytes, true);
+  try {
+    const { head } = await openRows(source, {
+      input: prepared.template.input,
+      overrides: task.overrides,
+      isExpected: prepared.isExpected,
+      inflatedBytesMax: null,
+      arena: new Arena(heap),
+      kernel,
+      largeRow: { acquire: async () => {} },
+    });
+    if (!canResume(head)) return null;
+    return prepared.plan(head.headers, {}).steps.every(({ rowLocal }) => rowLocal) ? head : null;
+  } catch (error) {
+    if (error instanceof Failed) return null;
+    throw error;
+  } finally {
+    source.close();
+  }
+}
+
+function isText(path: string): boolean {
+  const bytes = bytesOf(path, [0], 512)[0]!;
+  return contentTypeOf(bytes) === 'text';
+}
+
+/** Byte of each part's first record, one every so many bytes. Null: a place has no line break near it. */
+function partStarts(path: string, sizeBytes: number, partBytes: number, head: FileHead): readonly number[] | null {
+  const wanted: number[] = [];
+  for (let at = partBytes; at < sizeBytes; at += partBytes) wanted.push(at);
+  const starts = [0];
+  for (const [index, bytes] of bytesOf(path, wanted, LINE_BYTES_MAX).entries()) {
+    const start = wanted[index]! + recordStart(bytes, head);
+    if (start === wanted[index]) return null;
+    // Behind the last line break of the file there is nothing.
+    if (start > starts.at(-1)! && start < sizeBytes) starts.push(start);
+  }
+  return starts.length > 1 ? starts : null;
+}
+
+/**
+ * Where a record very likely begins: behind a line break from which on two records have as many fields as the header.
+ * Without such a place behind the first line break; 0: there is none.
+ */
+function recordStart(bytes: Uint8Array, { delimiter, quote, headers }: FileHead): number {
+  const dialect = { delimiter: delimiter!.charCodeAt(0), quote: quote === null ? -1 : quote.charCodeAt(0) };
+  const first = bytes.indexOf(LF) + 1;
+  for (let start = first; start > 0; start = bytes.indexOf(LF, start) + 1) {
+    const one = recordAt(bytes, start, dialect);
+    const two = one === null ? null : recordAt(bytes, one.end, dialect);
+    if (two === null) return first;
+    if (one?.fields === headers.length && two.fields === headers.length) return start;
+  }
+  return first;
+}
+
+/** The record that begins at a byte: its fields and the byte behind its line break. Null: it ends behind these bytes. */
+function recordAt(
+  bytes: Uint8Array,
+  start: number,
+  { delimiter, quote }: { readonly delimiter: number; readonly quote: number },
+): { readonly fields: number; readonly end: number } | null {
+  let fields = 1;
+  let quoted = bytes[start] === quote;
+  for (let at = start + (quoted ? 1 : 0); at < bytes.length; at++) {
+    const byte = bytes[at];
+    // Of a doubled quote the second opens again what the first has closed.
+    if (byte === quote) quoted = quoted ? false : bytes[at - 1] === quote || bytes[at - 1] === delimiter;
+    else if (quoted) continue;
+    else if (byte === LF) return { fields, end: at + 1 };
+    else if (byte === delimiter) fields++;
+  }
+  return null;
+}
+
+function bytesOf(path: string, places: readonly number[], length: number): Uint8Array[] {
+  const descriptor = openSync(path, 'r');
+  try {
+    return places.map((at) => {
+      const bytes = new Uint8Array(length);
+      return bytes.subarray(0, readSync(descriptor, bytes, 0, length, at));
+    });
+  } finally {
+    closeSync(descriptor);
+  }
+}
