@@ -53,8 +53,10 @@ export class EngineRun implements UploadListener {
     if (this.#cancelled) return;
     const spool = this.#upload.spool!;
     if (spool.inMemory) this.#start(parameters, { kind: 'bytes', bytes: spool.takeBytes() });
-    else if (this.#current === null) this.#startOnFile(parameters);
-    this.#current?.pooled.grown(spool.sizeBytes, true);
+    else {
+      if (this.#current === null) this.#startOnFile(parameters);
+      this.#current?.pooled.grown(spool.sizeBytes, true);
+    }
     if (this.#current?.end) this.#over(this.#current.end);
   }
 
