@@ -43,15 +43,18 @@ export interface Limits {
   readonly spills?: boolean;
 }
 
-/** @throws with the problems of a Template that is not sound */
+/**
+ * @param template a text is the source itself, as JSON
+ * @throws with the problems of a Template that is not sound
+ */
 export async function applyTemplate(
-  template: object,
+  template: object | string,
   input: string | Uint8Array,
   batchRowsMax = 4096,
   tables: Readonly<Record<string, string>> = {},
   limits: Limits = {},
 ): Promise<Applied> {
-  const source = JSON.stringify({ format: 1, ...template });
+  const source = typeof template === 'string' ? template : JSON.stringify({ format: 1, ...template });
   const checked = checkTemplate(source, 'json');
   if ('problems' in checked) {
     throw new Error(checked.problems.map(({ pointer, code, message }) => `${pointer} ${code} ${message}`).join('\n'));

@@ -1,6 +1,7 @@
 // Puts the operations of fragments in the place of each `use`, with its values in place of `${name}`. What comes out is
 // bounded: a few lines of fragments that use each other could stand for more operations than there is memory.
 import type { OperationEntry, Report } from './operation-forms.ts';
+import { orderedRecord } from './ordered-record.ts';
 import { suggestion } from './suggestion.ts';
 
 /** Operations of a Template with its fragments in place at most, each `use` counted: a Run has one operator for each. */
@@ -119,11 +120,10 @@ class Expansion {
     if (typeof value === 'string') return this.#text(value, values, entry);
     if (Array.isArray(value)) return value.map((item) => this.#substitute(item, values, entry));
     if (typeof value !== 'object' || value === null) return value;
-    const copy: Record<string, unknown> = Object.create(null);
-    for (const [key, item] of Object.entries(value)) {
-      copy[String(this.#text(key, values, entry))] = this.#substitute(item, values, entry);
-    }
-    return copy;
+    const copied = Object.entries(value).map(([key, item]) => {
+      return [String(this.#text(key, values, entry)), this.#substitute(item, values, entry)] as const;
+    });
+    return orderedRecord(copied);
   }
 
   #text(text: string, values: Values, entry: OperationEntry): unknown {

@@ -1,5 +1,6 @@
 // Reads a Template written in JSON: strict RFC 8259, unique keys, places of all values. JSON.parse tells no places and
 // lets the last of two equal keys win.
+import { orderedRecord } from './ordered-record.ts';
 import type { SourceNode, SourceResult } from './source-node.ts';
 import { checkedNumber, SourceRefused, TEMPLATE_DEPTH_MAX, TEMPLATE_NODES_MAX } from './source-node.ts';
 
@@ -45,7 +46,6 @@ class JsonReader {
 
   #object(at: number, depth: number): SourceNode {
     const children = new Map<string, SourceNode>();
-    const value: Record<string, unknown> = Object.create(null);
     this.#at++;
     for (let more = !this.#took('}'); more; more = this.#another('}')) {
       this.#skipSpace();
@@ -58,9 +58,8 @@ class JsonReader {
       this.#skipSpace();
       const child = this.#value(keyAt, depth + 1);
       children.set(key, child);
-      value[key] = child.value;
     }
-    return { at, value, children };
+    return { at, value: orderedRecord([...children].map(([key, child]) => [key, child.value])), children };
   }
 
   #array(at: number, depth: number): SourceNode {

@@ -2,6 +2,7 @@
 // of `yaml`. Depth is looked at before the tree is made, because the library makes it by recursion.
 import type { CST, Node, Pair } from 'yaml';
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml';
+import { orderedRecord } from './ordered-record.ts';
 import type { SourceNode, SourceProblem, SourceResult } from './source-node.ts';
 import {
   checkedNumber,
@@ -137,7 +138,6 @@ class TreeBuilder {
 
   #map(items: readonly Pair<Node, Node | null>[], at: number, depth: number): SourceNode {
     const children = new Map<string, SourceNode>();
-    const value: Record<string, unknown> = Object.create(null);
     for (const item of items) {
       const keyAt = item.key?.range?.[0] ?? at;
       const key = this.#key(item.key, keyAt);
@@ -146,9 +146,8 @@ class TreeBuilder {
       const child =
         item.value === null ? { at: keyAt, value: null, children: null } : this.build(item.value, keyAt, depth + 1);
       children.set(key, child);
-      value[key] = child.value;
     }
-    return { at, value, children };
+    return { at, value: orderedRecord([...children].map(([key, child]) => [key, child.value])), children };
   }
 
   /** Keys are texts as written: `01` stays "01", `no` stays "no". */
