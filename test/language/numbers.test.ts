@@ -201,6 +201,16 @@ output: {formula_guard: "off"}`,
     output: 'n,x\n#1.50,1\n',
   },
   {
+    name: 'minus zero is written without its sign, but for string() of CEL',
+    template: `operations:
+  - {parse_number: {columns: a, decimal: ","}}
+  - {cast: {columns: {b: number}}}
+  - {set: {columns: {s: string(b), l: '[b]', z: b * -1.0, e: b == 0.0}}}
+  - {cast: {columns: {b: text}, into: {b: t}}}`,
+    input: 'a,b\n"-0,00",-0.0\n"-1,50",0\n',
+    output: 'a,b,s,l,z,e,t\n0.00,0,-0,[0],0,true,0\n-1.50,0,0,[0],0,true,0\n',
+  },
+  {
     name: 'money is exact',
     template: `operations:
   - {parse_number: {columns: [a, b]}}

@@ -20,6 +20,12 @@ export const RULES: readonly string[] = [
   '- The flag column stands where some operation has `on_error: flag`. It is the last one at every step; `select` keeps ' +
     'it, and only a list in `output.columns` that does not name it leaves it out.',
   '',
+  '## Minus zero',
+  '',
+  'Decimals and integers have none: `-0,00` is 0.00. A double has one, which equals 0, and every output, `cast` to text ' +
+    'and `to_json` write it as `0`, so that no amount changes its looks for a sign without meaning; only `string(x)` of ' +
+    'an expression gives `-0`, as CEL has it.',
+  '',
   '## Fragments',
   '',
   '`fragments: {tidy: [...]}` names a list of operations; `{op: use, fragment: tidy, with: {name: value}}` puts them in ' +
