@@ -3,6 +3,30 @@ import { test } from 'tap';
 import { applyTemplate } from '../workers/apply-template.ts';
 import { golden } from './golden.ts';
 
+golden('a join by keys that the file lacks', [
+  {
+    name: 'is left out when nothing is left to join by',
+    template: 'tables: {t: {ref: t}}\noperations: [{join: {table: t, on: z, if_missing: skip}}]',
+    tables: { t: 'z,q\n1,2\n' },
+    input: 'a,b\ny,1\n',
+    output: 'a,b\ny,1\n',
+  },
+  {
+    name: 'goes by the others',
+    template: 'tables: {t: {ref: t}}\noperations: [{join: {table: t, on: [z, a], if_missing: skip}}]',
+    tables: { t: 'z,a,q\n1,y,2\n' },
+    input: 'a,b\ny,1\nx,2\n',
+    output: 'a,b,z,q\ny,1,1,2\nx,2,,\n',
+  },
+  {
+    name: 'keeps all rows as semi too',
+    template: 'tables: {t: {ref: t}}\noperations: [{join: {table: t, on: z, type: semi, if_missing: skip}}]',
+    tables: { t: 'z,q\n1,2\n' },
+    input: 'a,b\ny,1\n',
+    output: 'a,b\ny,1\n',
+  },
+]);
+
 golden('append_rows', [
   {
     name: 'rows of the Template come last, numbers as numbers, before sorting and limits behind them',

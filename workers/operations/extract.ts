@@ -88,7 +88,7 @@ export const extract = defineOperation({
     const groups = Object.keys(given.into).map((name) => groupOf(name, pattern, scope));
     const targets = Object.entries(given.into).map(([group, name]) => ({
       source: name === source.name ? source : null,
-      asked: source,
+      told: source,
       target: name === source.name ? source : scope.add(name, 'text', `/into/${pointerSegment(group)}`),
     }));
     return { source, pattern, targets, groups, missIsError: given.on_no_match === 'error' };

@@ -147,10 +147,11 @@ export const join = defineOperation({
   ],
   effect: plan,
   edits: () => [],
-  start: (planned, context) => startJoin(planned, context),
+  start: (planned, context) => (planned === null ? { push: context.next } : startJoin(planned, context)),
 });
 
-function plan(given: Parameters, scope: Scope): Plan {
+/** Null when the file lacks every key and `if_missing` is skip: without a key all rows would be equal. */
+function plan(given: Parameters, scope: Scope): Plan | null {
   const { table, on, type = 'left', multiple = 'first', on_missing: onMissing = 'ignore' } = given;
   const known = tableColumns(table, scope, '/table');
   const keys = (typeof on === 'string' ? [on] : on).flatMap((entry, index): PlannedKey[] => {
@@ -160,6 +161,7 @@ function plan(given: Parameters, scope: Scope): Plan {
     checkTableColumn(right, table, known, typeof entry === 'string' ? pointer : `${pointer}/right`, scope);
     return column === null ? [] : [{ left: column, right, match }];
   });
+  if (keys.length === 0) return null;
   const adds = type === 'left' || type === 'inner';
   if (!adds && (given.columns !== undefined || given.prefix !== undefined)) {
     scope.problem('/type', 'UNUSED_PARAMETER', `"${type}" adds no columns: leave out columns and prefix.`);
