@@ -52,6 +52,12 @@ golden('pivot', [
       'operations: [{pivot: {group_by: g, names_from: k, values_from: v, values: [x]}}, {drop: {columns: [v]}}]',
     problems: ['/operations/1/drop/columns/0 UNKNOWN_COLUMN'],
   },
+  {
+    name: 'without the column of names, which may be missing, it is left out whole',
+    template: 'operations: [{pivot: {group_by: [b], names_from: z, values_from: a, values: [y], if_missing: skip}}]',
+    input: 'a,b\ny,1\n',
+    output: 'a,b\ny,1\n',
+  },
 ]);
 
 const FLAGGED = 'operations:\n  - parse_number: {columns: [v], on_error: flag}\n';

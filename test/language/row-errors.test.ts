@@ -79,6 +79,12 @@ operations:
     output: 'a,b\n1,2\n',
     errors: ['parse_number: NOT_A_NUMBER 2 1 2'],
   },
+  {
+    name: 'extract without a match flags the column that it read',
+    template: `operations: [{extract: {column: t, pattern: '(\\d)(\\d)', into: {1: n, 2: m}, on_no_match: error, on_error: flag}}]`,
+    input: 't,x\na12,1\nb,2\n',
+    output: 't,x,n,m,_issues\na12,1,1,2,\nb,2,,,t:NO_MATCH\n',
+  },
 ]);
 
 golden('where', [

@@ -197,12 +197,6 @@ golden('split, merge, extract', [
     output: 't,x,invoice,part\nyour RE17-2 of May,1,17,2\nRE5,2,5,\nnone,3,,\n',
   },
   {
-    name: 'extract without a match flags the column that it read',
-    template: `operations: [{extract: {column: t, pattern: '(\\d)(\\d)', into: {1: n, 2: m}, on_no_match: error, on_error: flag}}]`,
-    input: 't,x\na12,1\nb,2\n',
-    output: 't,x,n,m,_issues\na12,1,1,2,\nb,2,,,t:NO_MATCH\n',
-  },
-  {
     name: 'extract without a match',
     template: `operations: [{extract: {column: t, pattern: '(\\d+)', into: {1: n}, on_no_match: error, on_error: drop_row}}]`,
     input: 't,x\na1,1\nb,2\n',

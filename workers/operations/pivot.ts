@@ -143,10 +143,12 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   const groups = scope.resolve(given.group_by, '/group_by');
   const names = scope.read(given.names_from, '/names_from');
   const source = scope.read(given.values_from, '/values_from');
+  // Left out before it changes the columns: without one of them there is nothing to spread.
+  if (names === null || source === null) return null;
   const { aggregate, other = 'ignore', values } = given;
-  const type = source === null ? 'text' : metricType(aggregate ?? 'first', source.type);
+  const type = metricType(aggregate ?? 'first', source.type);
   if (type === null) {
-    const message = `"${aggregate}" does not go with a column of type ${source!.type}. Parse or cast it before.`;
+    const message = `"${aggregate}" does not go with a column of type ${source.type}. Parse or cast it before.`;
     scope.problem('/aggregate', 'WRONG_TYPE', message);
   }
   const made = given.fill === undefined || type === null ? { value: null } : constantValue(given.fill, type);
@@ -155,7 +157,7 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   scope.close();
   for (const [index, name] of values.entries()) scope.add(name, type ?? 'text', `/values/${index}`);
   if (typeof other === 'object') scope.add(other.into, type ?? 'text', '/other/into');
-  if (names === null || source === null || type === null) return null;
+  if (type === null) return null;
   const fill = 'problem' in made ? null : made.value;
   const others = typeof other === 'object' ? 'column' : other;
   return { groups, names, source, values, aggregate: aggregate ?? null, type, fill, other: others };
