@@ -6,6 +6,12 @@ import { golden } from './golden.ts';
 
 golden('unpivot', [
   {
+    name: 'a column that may be missing: neither rows nor a column of numbers',
+    template: 'operations: [{explode: {column: z, separator: ";", index_into: n, if_missing: skip}}]',
+    input: 'a,b\n1;2,x\n',
+    output: 'a,b\n1;2,x\n',
+  },
+  {
     name: 'as Miller reshapes: mlr reshape -i x,y -o key,value',
     template: 'operations: [{unpivot: {columns: [x, y], names_to: key, values_to: value}}]',
     input: 'id,x,y,z\n1,3,4,5\n2,6,,7\n',

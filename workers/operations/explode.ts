@@ -116,8 +116,8 @@ export const explode = defineOperation({
 function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   const { separator, trim = true, index_into: index, max_items: itemsMax = ITEMS_MAX } = given;
   const column = scope.read(given.column, '/column');
-  if (index !== undefined) scope.add(index, 'integer', '/index_into');
   if (column === null) return null;
+  if (index !== undefined) scope.add(index, 'integer', '/index_into');
   const takes: readonly ColumnType[] = separator === undefined ? ['text', 'json'] : ['text'];
   if (!takes.includes(column.type)) {
     const name = JSON.stringify(column.name);
