@@ -42,6 +42,7 @@ export class LocalEngine {
   readonly #pool: ThreadPool;
   readonly #startedAt = new Date().toISOString();
   readonly #outputs = new Map<string, string>();
+  #closing: Promise<void> | null = null;
   /** Why a thread was lost, for whoever reports it: its Runs are only told that it was. */
   #threadFault: unknown = null;
 
@@ -112,7 +113,12 @@ export class LocalEngine {
     if (path !== undefined) rmSync(path, { force: true });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#pool.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }

@@ -62,8 +62,12 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
     secretsDirectory: values.get('secrets') ?? null,
     overrides: { delimiter: delimiter(values.get('delimiter')), headerRow: count(values, 'header-row') },
   });
-  const interrupted = (): void => void engine.close().then(() => process.exit(INTERRUPTED_STATUS));
-  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    isInterrupted = true;
+    void engine.close().then(() => process.exit(INTERRUPTED_STATUS));
+  };
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let done = 0;
   const progress = new Progress(io.stderr, (seconds) =>
     progressLine(done, outputs.length, engine.writtenBytes, seconds),
@@ -76,9 +80,13 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   try {
     const results = await Promise.all(outputs.map(runOne));
     return results.every(Boolean) ? EXIT_OK : EXIT_FAILED;
+  } catch (error) {
+    // Runs that lose their threads then are no fault.
+    if (!isInterrupted) throw error;
+    return INTERRUPTED_STATUS;
   } finally {
     progress.end();
-    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await engine.close();
   }
 }

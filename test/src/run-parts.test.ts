@@ -1,6 +1,8 @@
 // A local Run in parts by several threads: bytes, failure and report are those of the Run as a whole.
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
@@ -15,6 +17,8 @@ interface Done {
   readonly failure: unknown;
   readonly report: unknown;
 }
+
+const CLI = new URL('../../src/cli.js', import.meta.url).pathname;
 
 const SMALL_PARTS: PartSizes = { fileBytesMin: 0, partBytes: 100 };
 
@@ -168,6 +172,37 @@ test('what needs other rows, or the row number, is done as a whole', async (t) =
   t.equal((await run({ defaults: { max_errors: 3 } }, path, SMALL_PARTS)).parts, 1, 'a limit of errors');
   t.ok((await run({}, path, SMALL_PARTS)).parts > 1, 'nothing of it');
 });
+
+test('an interrupted command ends at once and leaves nothing', async (t) => {
+  const folder = folderOf(t);
+  const input = join(folder, 'large.csv');
+  const template = join(folder, 'template.json');
+  writeFileSync(input, `id,name\n${`${'9'.repeat(12)},some longer name 12 of a row\n`.repeat(2_500_000)}`);
+  const operations = [{ op: 'replace', columns: ['name'], mode: 'regex', find: '([a-z]+) ([0-9]+)', replace: '$2 $1' }];
+  writeFileSync(template, JSON.stringify({ format: 1, operations }));
+  for (const workers of ['1', '2']) {
+    const scratch = mkdtempSync(join(folder, 'scratch-'));
+    const output = join(folder, 'output.csv');
+    const args = [CLI, 'run', '--workers', workers, template, input, '-o', output];
+    const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
+    let said = '';
+    child.stderr.on('data', (bytes) => {
+      said += bytes;
+    });
+    while (child.exitCode === null && !isAtWork(scratch)) await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill('SIGINT');
+    const [status] = await once(child, 'close');
+    t.equal(status, 130, said);
+    t.notMatch(said, 'Error');
+    t.strictSame(readdirSync(scratch), [], 'no temporary folder');
+    t.notOk(existsSync(output));
+  }
+});
+
+/** Whether rows have come to a command's own folder. */
+function isAtWork(scratch: string): boolean {
+  return readdirSync(scratch).some((name) => readdirSync(join(scratch, name)).length > 0);
+}
 
 function digest(text: string | null): string {
   return createHash('sha256').update(text!).digest('hex');
