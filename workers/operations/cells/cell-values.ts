@@ -2,7 +2,7 @@
 // for a missing one.
 import { ASCII_TEXT_BYTES_MAX, asciiText } from '../../ascii-text.ts';
 import { type Batch, type ColumnData, META_BIG, META_NULL, VIEW_BYTES } from '../../batch.ts';
-import { valueOfJson } from '../../expression/value-text.ts';
+import { valueOfJsonText } from '../../expression/json-value.ts';
 import type { Heap } from '../../heap.ts';
 import type { ColumnType } from '../../schema.ts';
 import { CalendarDate } from '../../values/calendar.ts';
@@ -120,7 +120,7 @@ function readerOf(type: ColumnType, cells: CellReader): (row: number) => unknown
 
 function jsonValue(text: string | null): unknown {
   if (text === null) return null;
-  const value = valueOfJson(JSON.parse(text));
+  const value = valueOfJsonText(text);
   return value === undefined ? null : value;
 }
 
