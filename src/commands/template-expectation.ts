@@ -69,14 +69,24 @@ function rowDifferences(
 ): string[] {
   const wanted = expected.map(comparable);
   const there = actual.map(comparable);
+  const same = (row: number, name: string, cell: unknown): boolean =>
+    isDeepStrictEqual(wanted[row]![name], cell) || isValueOf((expected[row] as Cells)[name], cell);
   if (match === 'subset') {
     const holds = (row: Cells, other: Cells) =>
-      Object.keys(row).every((key) => isDeepStrictEqual(row[key], other[key]));
+      Object.keys(row).every((key) => same(wanted.indexOf(row), key, other[key]));
     const missing = missingInOrder(wanted, there, holds);
     return missing === null ? [] : [`this row is not in the output, or not in this order: ${JSON.stringify(missing)}`];
   }
   const before = wanted.map((row) => rowText(row, Object.keys(row).sort()));
-  const after = there.map((row) => rowText(row, Object.keys(row).sort()));
+  // A cell that is what was meant is shown as it was written, so that only the others differ.
+  const after = there.map((row, index) => {
+    const names = Object.keys(row).sort();
+    const shown = names.map((name) => [
+      name,
+      index < wanted.length && same(index, name, row[name]) ? wanted[index]![name] : row[name],
+    ]);
+    return rowText(Object.fromEntries(shown), names);
+  });
   return isDeepStrictEqual(before, after) ? [] : lineDiff(before.join('\n'), after.join('\n'));
 }
 
@@ -89,6 +99,12 @@ function comparable(row: unknown): Cells {
     cells[name] = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   }
   return cells;
+}
+
+/** Whether a number written in a test is what a cell shows: YAML and JSON drop the zeros of 1.50. */
+function isValueOf(written: unknown, cell: unknown): boolean {
+  if (typeof written !== 'number' || typeof cell !== 'string') return false;
+  return /^-?(?:0|[1-9][0-9]*)\.[0-9]+$/.test(cell) && cell.replace(/\.?0+$/, '') === String(written);
 }
 
 function rowText(row: Cells, names: readonly string[]): string {

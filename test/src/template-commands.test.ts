@@ -131,6 +131,19 @@ test('test runs the tests of a Template on the engine', async (t) => {
   t.match(await template('test', join(folder, 'none.yaml')), { status: 0, stdout: /no tests/ });
 });
 
+test('a number in expected rows is a value: YAML drops the zeros of 1.50', async (t) => {
+  const source = (row: string, match = 'exact'): string =>
+    `operations: []\ntests:\n  - {name: one, input: {text: "a,b\\n1.50,x\\n"}, expect: {rows: [${row}], match: ${match}}}\n`;
+  const folder = t.testdir({
+    'same.yaml': source('{a: 1.50, b: x}'),
+    'subset.yaml': source('{a: 1.50}', 'subset'),
+    'other.yaml': source('{a: 1.51, b: x}'),
+    'text.yaml': source('{a: "1.5", b: x}'),
+  });
+  const statusOf = async (name: string): Promise<number | null> => (await template('test', join(folder, name))).status;
+  t.strictSame(await Promise.all(['same.yaml', 'subset.yaml', 'other.yaml', 'text.yaml'].map(statusOf)), [0, 0, 1, 1]);
+});
+
 test('differences of lines', async (t) => {
   t.strictSame(lineDiff('a\nb\nc\nd', 'a\nc\nx\nd'), ['@ line 2', ' a', '-b', ' c', '+x', ' d']);
   t.strictSame(lineDiff('', 'a'), ['@ line 1', '+a']);
