@@ -23,6 +23,8 @@ export interface PoolSettings {
    * others start with `startAll`.
    */
   readonly ownThread?: (start: ThreadStart) => Promise<void>;
+  /** Of each thread, YOUNG_GENERATION_MIB_MAX unless said. */
+  readonly youngGenerationMibMax?: number;
   /** Module whose export `serve` takes a ThreadStart; the engine's unless a test says otherwise. */
   readonly entry?: URL;
 }
@@ -79,7 +81,7 @@ export class ThreadPool {
       concurrentTasksPerWorker: 1,
       atomics: 'disabled',
       recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB_MAX },
+      resourceLimits: { maxYoungGenerationSizeMb: settings.youngGenerationMibMax ?? YOUNG_GENERATION_MIB_MAX },
     });
     if (settings.onLoadFault !== undefined) this.#piscina.on('error', settings.onLoadFault);
     if (isAlone) this.startAll();
@@ -126,6 +128,11 @@ export class ThreadPool {
       },
       cancel: () => this.#cancel(entry),
     };
+  }
+
+  /** Compiled once for all threads. */
+  get kernels(): WebAssembly.Module {
+    return this.#kernels;
   }
 
   /** Of the parts of a Run: see OutputTurns. */

@@ -12,10 +12,9 @@ import { contentTypeOf } from './input/file-type.ts';
 import { openRows } from './input/open-rows.ts';
 import type { FileHead } from './input/reader.ts';
 import { canResume } from './input/resume-rows.ts';
-import { compileKernels, instantiateKernel } from './kernel/kernel.ts';
+import { instantiateKernel } from './kernel/kernel.ts';
 import type { RunTask, TaskPart } from './messages.ts';
 import type { PreparedTemplate } from './template/prepared-template.ts';
-import { TemplateCache } from './template/template-cache.ts';
 
 export interface PartSizes {
   /** Smaller files are done as a whole. */
@@ -30,7 +29,7 @@ const MIB = 1024 * 1024;
  * To have a second thread costs the work on about 100 MB in processor time, most of it to start it. The output of a part
  * is kept in memory until its place is known; small parts let the threads end at about the same time.
  */
-export const PART_SIZES: PartSizes = { fileBytesMin: 64 * MIB, partBytes: 4 * MIB };
+export const PART_SIZES: PartSizes = { fileBytesMin: 64 * MIB, partBytes: 2 * MIB };
 
 /** A line break is looked for in so many bytes; a file of longer lines is not split. */
 const LINE_BYTES_MAX = 65_536;
@@ -40,17 +39,24 @@ const NAMES_RUN = /\brun\b/;
 
 const LF = 10;
 
+export interface WholeRun {
+  readonly task: RunTask;
+  /** Of the file. */
+  readonly sizeBytes: number;
+  readonly prepared: PreparedTemplate;
+  readonly kernels: WebAssembly.Module;
+}
+
 /** The parts of a local Run in the order of the file, or null where it has to be done as a whole. */
 export async function partsOf(
-  task: RunTask,
-  sizeBytes: number,
+  run: WholeRun,
   { fileBytesMin, partBytes }: PartSizes = PART_SIZES,
 ): Promise<readonly TaskPart[] | null> {
-  if (task.source.kind !== 'file' || sizeBytes < fileBytesMin) return null;
-  const { path } = task.source;
-  const prepared = new TemplateCache().get(task.template);
-  if (!canSplit(prepared)) return null;
-  const head = await headOf(task, path, sizeBytes, prepared);
+  const { sizeBytes, prepared } = run;
+  const { source } = run.task;
+  if (source.kind !== 'file' || sizeBytes < fileBytesMin || !canSplit(prepared)) return null;
+  const { path } = source;
+  const head = await headOf(run, path);
   if (head === null) return null;
   const starts = partStarts(path, sizeBytes, partBytes, head);
   return starts?.map((from, number) => ({ number, from, to: starts[number + 1] ?? sizeBytes, head })) ?? null;
@@ -65,14 +71,9 @@ function canSplit({ template, hasNoTables }: PreparedTemplate): boolean {
 }
 
 /** Null where the file or its plan cannot be split, or is not sound: then the Run itself tells what is wrong. */
-async function headOf(
-  task: RunTask,
-  path: string,
-  sizeBytes: number,
-  prepared: PreparedTemplate,
-): Promise<FileHead | null> {
+async function headOf({ task, sizeBytes, prepared, kernels }: WholeRun, path: string): Promise<FileHead | null> {
   if (!isText(path)) return null;
-  const kernel = instantiateKernel(compileKernels());
+  const kernel = instantiateKernel(kernels);
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
   const source = new FileSource(path);
   source.grown(sizeBytes, true);

@@ -28,6 +28,9 @@ import { TemplateCache } from './template/template-cache.ts';
 /** Milliseconds between two beats of a thread that has nothing to do: below the silence that keeps new Runs away. */
 const IDLE_BEAT_MILLISECONDS = 100;
 
+/** The output of a part is about as large as the part (PART_SIZES). */
+const PART_ROOM_BYTES = 3 * 1024 * 1024;
+
 export class Thread {
   readonly #port: MessagePort;
   readonly #outbox: Outbox;
@@ -40,13 +43,15 @@ export class Thread {
   readonly #partBytes: MemorySink[] = [];
   readonly #number: number;
   readonly #kernels: KernelPool;
-  readonly #templates = new TemplateCache();
+  readonly #templates: TemplateCache;
   readonly #tables = new TableCache();
   readonly #sources = new Map<number, BytesSource | FileSource>();
   /** Runs over bytes in memory never wait, so one after the other is as fast as together, in one kernel's memory. */
   #lastInMemory: Promise<void> = Promise.resolve();
 
-  constructor(start: ThreadStart) {
+  /** @param templates a cache that others in this thread use too */
+  constructor(start: ThreadStart, templates = new TemplateCache()) {
+    this.#templates = templates;
     this.#port = start.port;
     this.#outbox = new Outbox(start.port);
     this.#budget = threadShare(new Int32Array(start.budget), start.thread);
@@ -102,7 +107,7 @@ export class Thread {
 
   async #run(task: RunTask, source: BytesSource | FileSource): Promise<void> {
     this.#sources.set(task.task, source);
-    const bytes = this.#partBytes.pop() ?? new MemorySink();
+    const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_ROOM_BYTES);
     try {
       if (this.#isCancelled(task)) throw new Cancelled();
       const outcome = await runTemplate({

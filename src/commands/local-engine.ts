@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
-import { serve } from '../../workers/main.ts';
 import type { RunOutcome, RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
 import type { RunReport } from '../../workers/report.ts';
 import { type PartSizes, partsOf } from '../../workers/split.ts';
+import { TemplateCache } from '../../workers/template/template-cache.ts';
+import { Thread } from '../../workers/thread.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
 import { type TaskEnd, ThreadPool } from '../pool.ts';
 import { localInput } from './local-input.ts';
@@ -16,6 +17,9 @@ import type { LocalResult } from './run-summary.ts';
 
 /** An output up to this size stays in memory on its way to the caller. */
 const OUTPUT_MEMORY_BYTES_MAX = 1024 * 1024;
+
+/** Threads of one command do the same few things over and over, and hardly keep what they make. */
+const YOUNG_GENERATION_MIB_MAX = 6;
 
 /** No file system holds more; a local run has no plan and so no ceilings but the machine's. */
 const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
@@ -41,6 +45,7 @@ export class LocalEngine {
   readonly #budget: MemoryBudget;
   readonly #pool: ThreadPool;
   readonly #startedAt = new Date().toISOString();
+  readonly #templates = new TemplateCache();
   readonly #outputs = new Map<string, string>();
   #closing: Promise<void> | null = null;
   /** Why a thread was lost, for whoever reports it: its Runs are only told that it was. */
@@ -51,7 +56,8 @@ export class LocalEngine {
     this.#budget = new MemoryBudget(settings.memoryBudgetBytes, settings.threads);
     this.#pool = new ThreadPool({
       threads: settings.threads,
-      ownThread: serve,
+      youngGenerationMibMax: YOUNG_GENERATION_MIB_MAX,
+      ownThread: (start) => new Thread(start, this.#templates).serve(),
       budget: this.#budget.buffer,
       onThreadLost: (thread, fault) => {
         this.#threadFault = fault;
@@ -79,7 +85,8 @@ export class LocalEngine {
   async #runInParts(task: RunTask, sizeBytes: number): Promise<{ outcome: RunOutcome; parts: number } | null> {
     const { inputs, threads, partSizes } = this.#settings;
     if (inputs > 1 || (threads < 2 && partSizes === undefined)) return null;
-    const parts = await partsOf(task, sizeBytes, partSizes);
+    const prepared = this.#templates.get(task.template);
+    const parts = await partsOf({ task, sizeBytes, prepared, kernels: this.#pool.kernels }, partSizes);
     if (parts === null) return null;
     this.#pool.startAll();
     const outcomeOf = (end: TaskEnd): RunOutcome => this.#outcomeOf(end);

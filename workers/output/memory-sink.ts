@@ -11,10 +11,15 @@ export class MemorySink implements OutputSink {
   #kept = NOTHING;
   #sizeBytes = 0;
   readonly #bytesMax: number;
+  readonly #roomBytes: number;
 
-  /** @param bytesMax more than this is Failed (RUN_RESOURCE_LIMIT) */
-  constructor(bytesMax: number = Number.POSITIVE_INFINITY) {
+  /**
+   * @param bytesMax more than this is Failed (RUN_RESOURCE_LIMIT)
+   * @param roomBytes room to begin with, where so much is usual: growing leaves garbage behind
+   */
+  constructor(bytesMax: number = Number.POSITIVE_INFINITY, roomBytes = 0) {
     this.#bytesMax = bytesMax;
+    this.#roomBytes = roomBytes;
   }
 
   get sizeBytes(): number {
@@ -26,7 +31,9 @@ export class MemorySink implements OutputSink {
     if (size > this.#bytesMax) throw outputTooLarge();
     if (size > this.#kept.length) {
       const isFirst = this.#kept.length === 0;
-      const grown = new Uint8Array(isFirst ? size : Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND));
+      const grown = new Uint8Array(
+        isFirst ? Math.max(size, this.#roomBytes) : Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND),
+      );
       grown.set(this.#kept.subarray(0, this.#sizeBytes));
       this.#kept = grown;
     }
