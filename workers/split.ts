@@ -26,10 +26,10 @@ export interface PartSizes {
 const MIB = 1024 * 1024;
 
 /**
- * To have a second thread costs the work on about 100 MB in processor time, most of it to start it. The output of a part
- * is kept in memory until its place is known; small parts let the threads end at about the same time.
+ * To have a second thread costs the work on about 100 MB in processor time, most of it to start it and to compile what it
+ * runs. A part costs up to 3 ms to begin, and its output is kept in memory until its place is known.
  */
-export const PART_SIZES: PartSizes = { fileBytesMin: 64 * MIB, partBytes: 2 * MIB };
+export const PART_SIZES: PartSizes = { fileBytesMin: 256 * MIB, partBytes: 8 * MIB };
 
 /** A line break is looked for in so many bytes; a file of longer lines is not split. */
 const LINE_BYTES_MAX = 65_536;

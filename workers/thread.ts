@@ -29,7 +29,7 @@ import { TemplateCache } from './template/template-cache.ts';
 const IDLE_BEAT_MILLISECONDS = 100;
 
 /** The output of a part is about as large as the part (PART_SIZES). */
-const PART_ROOM_BYTES = 3 * 1024 * 1024;
+const PART_ROOM_BYTES = 12 * 1024 * 1024;
 
 export class Thread {
   readonly #port: MessagePort;

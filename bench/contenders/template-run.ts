@@ -1,5 +1,4 @@
-// The engine of this project as `template-run run` has it: file to file, in parts by several threads where the Template
-// allows it. The start of a second thread counts.
+// The engine of this project as `template-run run` has it: file to file, in the process's own thread.
 import { createHash } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

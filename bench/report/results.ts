@@ -16,8 +16,7 @@ const INTRODUCTION = `# Results of the benchmark
 Written by \`npm run bench -- --write\`; figures of one machine, medians of the rounds, with the least and the most beside
 them. What carries over to other machines is the ratio: *ours / it* above 1 means that template-run is faster. All take
 the same file, each run in a process of its own, in turn; time is from the call to the finished file, without the start of
-the process (Miller's start of some milliseconds is part of its time, and the start of our second thread of ours, which is
-used where each operation looks at one row alone). Every contender's answer is compared with ours on a
+the process (Miller's start of some milliseconds is part of its time). Every contender's answer is compared with ours on a
 small file of the same kind before its time counts: exactly, except that DuckDB may keep any row of each address in W4,
 and that DuckDB and Polars may give groups (W5), rows of one amount (W6) and bookings (W8) in any order. Contenders that
 take more than five seconds are measured once. *CPU ms/MB* is the processor time of all threads for each MB of input.

@@ -25,8 +25,8 @@ standard error, failures as CODE: message.
   --secrets DIR        keys for hash, each a file of its name
   --delimiter C        field delimiter, instead of the detected one
   --header-row N       0-based record of the header, instead of the detected one
-  --workers N          threads (number of cores): one for each file; a single file of more than 64 MiB is shared by all
-                       where each operation looks at one row alone
+  --workers N          threads (one for each file, at most the number of cores); a single file of more than 256 MiB is
+                       shared by so many where each operation looks at one row alone
   --memory-budget SIZE such as 256MiB (60 % of what the process may use)
   --json               the summary as one JSON line for each input
 
@@ -54,7 +54,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const template = readLocalTemplate(templatePath, io.stderr);
   if (template === null) return EXIT_FAILED;
   const engine = new LocalEngine({
-    threads: threadsFor(inputs.length, count(values, 'workers') ?? availableParallelism()),
+    threads: threadsFor(inputs.length, count(values, 'workers')),
     inputs: inputs.length,
     memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
     template,
@@ -132,9 +132,9 @@ async function runFile(
   return failure === null;
 }
 
-/** One for each file; a single one may be done in parts by all of them. */
-function threadsFor(inputs: number, workers: number): number {
-  return inputs === 1 ? workers : Math.min(inputs, workers);
+/** One for each file. A single one is shared by several only on demand: each takes 30 MB. */
+function threadsFor(inputs: number, workers: number | null): number {
+  return inputs === 1 ? (workers ?? 1) : Math.min(inputs, workers ?? availableParallelism());
 }
 
 function count(values: ReadonlyMap<string, string>, flag: string): number | null {
