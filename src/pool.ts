@@ -146,8 +146,9 @@ export class ThreadPool {
     if (this.#watch !== null) clearInterval(this.#watch);
     for (const thread of this.#threads) thread.post({ kind: 'stop' });
     const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MILLISECONDS_MAX).unref());
-    // One that is still being started has nothing to end.
-    const ends = this.#ends.filter((_, thread) => this.#threads[thread]?.ready);
+    // One that is still being started has nothing to end; the caller's own would go on.
+    const isStarted = (thread: number): boolean => this.#isOwn(thread) || this.#threads[thread]!.ready;
+    const ends = this.#ends.filter((_, thread) => isStarted(thread));
     await Promise.race([Promise.all(ends), patience]);
     for (const thread of this.#threads) thread.lose();
     for (const { ended } of this.#queue.splice(0)) ended({ kind: 'interrupted' });
@@ -163,13 +164,16 @@ export class ThreadPool {
     this.#aborts[thread] = abort;
     // The one task of its thread: with a signal piscina ends the thread, which is wanted here and nowhere else.
     const options = { signal: abort.signal, transferList: [poolThread.start.port] };
-    const isOwn = ownThread !== undefined && thread === 0;
-    const task = isOwn ? ownThread(poolThread.start) : this.#piscina.run(poolThread.start, options);
+    const task = this.#isOwn(thread) ? ownThread!(poolThread.start) : this.#piscina.run(poolThread.start, options);
     const end = task.then(
       () => this.#lost(poolThread, null),
       (fault: unknown) => this.#lost(poolThread, fault),
     );
     this.#ends[thread] = end;
+  }
+
+  #isOwn(thread: number): boolean {
+    return this.#settings.ownThread !== undefined && thread === 0;
   }
 
   #lost(thread: PoolThread, fault: unknown): void {
