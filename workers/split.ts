@@ -34,6 +34,9 @@ export const PART_SIZES: PartSizes = { fileBytesMin: 256 * MIB, partBytes: 8 * M
 /** A line break is looked for in so many bytes; a file of longer lines is not split. */
 const LINE_BYTES_MAX = 65_536;
 
+/** The longest sign of a type that is known (file-type.ts) ends before. */
+const TYPE_BYTES = 512;
+
 /** An expression that names the Run may ask for the row's number in the file. */
 const NAMES_RUN = /\brun\b/;
 
@@ -98,22 +101,21 @@ async function headOf({ task, sizeBytes, prepared, kernels }: WholeRun, path: st
 }
 
 function isText(path: string): boolean {
-  const bytes = bytesOf(path, [0], 512)[0]!;
-  return contentTypeOf(bytes) === 'text';
+  return withBytes(path, TYPE_BYTES, (bytesAt) => contentTypeOf(bytesAt(0)) === 'text');
 }
 
 /** Byte of each part's first record, one every so many bytes. Null: a place has no line break near it. */
 function partStarts(path: string, sizeBytes: number, partBytes: number, head: FileHead): readonly number[] | null {
-  const wanted: number[] = [];
-  for (let at = partBytes; at < sizeBytes; at += partBytes) wanted.push(at);
-  const starts = [0];
-  for (const [index, bytes] of bytesOf(path, wanted, LINE_BYTES_MAX).entries()) {
-    const start = wanted[index]! + recordStart(bytes, head);
-    if (start === wanted[index]) return null;
-    // Behind the last line break of the file there is nothing.
-    if (start > starts.at(-1)! && start < sizeBytes) starts.push(start);
-  }
-  return starts.length > 1 ? starts : null;
+  return withBytes(path, LINE_BYTES_MAX, (bytesAt) => {
+    const starts = [0];
+    for (let wanted = partBytes; wanted < sizeBytes; wanted += partBytes) {
+      const start = wanted + recordStart(bytesAt(wanted), head);
+      if (start === wanted) return null;
+      // Behind the last line break of the file there is nothing.
+      if (start > starts.at(-1)! && start < sizeBytes) starts.push(start);
+    }
+    return starts.length > 1 ? starts : null;
+  });
 }
 
 /**
@@ -151,13 +153,16 @@ function recordAt(
   return null;
 }
 
-function bytesOf(path: string, places: readonly number[], length: number): Uint8Array[] {
+/** Gives `work` a way to bytes of a file: at most so many from a place on, until it is called again. */
+function withBytes<Result>(
+  path: string,
+  length: number,
+  work: (bytesAt: (place: number) => Uint8Array) => Result,
+): Result {
+  const bytes = new Uint8Array(length);
   const descriptor = openSync(path, 'r');
   try {
-    return places.map((at) => {
-      const bytes = new Uint8Array(length);
-      return bytes.subarray(0, readSync(descriptor, bytes, 0, length, at));
-    });
+    return work((place) => bytes.subarray(0, readSync(descriptor, bytes, 0, length, place)));
   } finally {
     closeSync(descriptor);
   }
