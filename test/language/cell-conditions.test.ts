@@ -74,7 +74,7 @@ operations:
   - {extract: {column: a, pattern: '(?P<first>[a-z])', into: {first: f}, where: value.startsWith("u")}}
   - {flatten_json: {column: j, fields: {n: n}, where: 'value != "{}"'}}`,
     input: 'a,j\nu-v,"{""n"":1}"\nk-l,{}\nw-z,"{""n"":2}"\n',
-    output: 'x,y,a,j,f,n\nu,v,u-v,"{""n"":1}",u,1\n,,k-l,{},,\nw,z,w-z,"{""n"":2}",,2\n',
+    output: 'a,j,x,y,f,n\nu-v,"{""n"":1}",u,v,u,1\nk-l,{},,,,\nw-z,"{""n"":2}",w,z,,2\n',
   },
   {
     name: 'several cells that become one are not asked for one',
@@ -125,7 +125,7 @@ golden('where of merge_columns', [
     name: 'a new column is null in the rows that are left out',
     template: `operations: [{merge_columns: {columns: [a, b], into: m, keep_source: true, where: 'b != "x"'}}]`,
     input: 'a,b\n1,2\n3,x\n,\n4,\n',
-    output: 'm,a,b\n1 2,1,2\n,3,x\n,,\n4,4,\n',
+    output: 'a,b,m\n1,2,1 2\n3,x,\n,,\n4,,4\n',
   },
   {
     name: 'one of the merged keeps its cells there, and stands where the first of them stood',

@@ -188,7 +188,7 @@ golden('split, merge, extract', [
     name: 'merge by a template',
     template: 'operations: [{merge_columns: {template: "{no}: {name} {{x}}", into: m, keep_source: true}}]',
     input: 'no,name\n1,Ada\n',
-    output: 'm,no,name\n1: Ada {x},1,Ada\n',
+    output: 'no,name,m\n1,Ada,1: Ada {x}\n',
   },
   {
     name: 'extract',

@@ -1,7 +1,7 @@
 // The operation `merge_columns`: several cells of a row become one text.
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Column } from '../schema.ts';
-import type { Scope } from '../template/scope.ts';
+import type { Place, Scope } from '../template/scope.ts';
 import { exactlyOne } from './base-parameters.ts';
 import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
 import { CellReader } from './cells/cell-values.ts';
@@ -37,7 +37,8 @@ const parameters = Type.Object(
     keep_source: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Keeps the merged columns; else they go away, with the cells of rows that `where` leaves out.',
+        description:
+          'Keeps the merged columns, and puts a new one at the end; else it takes the place of the first of them, and the cells of rows that `where` leaves out go away with them.',
       }),
     ),
   },
@@ -128,9 +129,12 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan {
   const first = scope.columns.find(({ id }) => sources.some((source) => source.id === id));
   const same = sources.find(({ name }) => name === given.into);
   if (same !== undefined && same.type !== 'text') scope.retype(same, 'text');
-  if (same !== undefined && given.keep_source !== true) moveTo(first!, same, scope);
-  const target = same ?? scope.add(given.into, 'text', '/into', first && { column: first, side: 'before' });
-  if (given.keep_source !== true) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
+  const stays = given.keep_source === true;
+  if (same !== undefined && !stays) moveTo(first!, same, scope);
+  // It takes the place of the first column that goes away; where they stay it goes to the end.
+  const place: Place | undefined = stays ? undefined : first && { column: first, side: 'before' };
+  const target = same ?? scope.add(given.into, 'text', '/into', place);
+  if (!stays) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
   return { sources, pieces, target, given };
 }
 

@@ -54,7 +54,8 @@ const parameters = Type.Object({
   keep_source: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Keeps the column that is split; else it goes away, with the cells of rows that `where` leaves out.',
+      description:
+        'Keeps the column that is split, and puts the new ones at the end; else they take its place, and the cells of rows that `where` leaves out go away with it.',
     }),
   ),
 });
@@ -106,10 +107,10 @@ export const splitColumn = defineOperation({
       },
       input: { columns: ['path'], rows: [['a/b/c'], ['c']] },
       output: {
-        columns: ['folder', 'file', 'path'],
+        columns: ['path', 'folder', 'file'],
         rows: [
-          ['a/b', 'c', 'a/b/c'],
-          [null, 'c', 'c'],
+          ['a/b/c', 'a/b', 'c'],
+          ['c', null, 'c'],
         ],
       },
     },
@@ -161,13 +162,15 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
     return null;
   }
   const same = given.into.indexOf(source.name);
+  // Columns take the place of one that goes away; where it stays they go to the end.
+  const stays = given.keep_source === true && same < 0;
   const made: Column[] = [];
   given.into.forEach((name, index) => {
     const behind = same >= 0 && index > same;
     const place: Place = behind ? { column: made[index - 1]!, side: 'behind' } : { column: source, side: 'before' };
-    made.push(index === same ? source : scope.add(name, 'text', `/into/${index}`, place));
+    made.push(index === same ? source : scope.add(name, 'text', `/into/${index}`, stays ? undefined : place));
   });
-  if (given.keep_source !== true && same < 0) scope.remove(source);
+  if (!stays && same < 0) scope.remove(source);
   return { source, made, spans, given };
 }
 
