@@ -26,7 +26,7 @@ const WORKERS_FOR_SRC = [
 /** Commands over local files also use the engine in their own thread. */
 const WORKERS_FOR_COMMANDS = [
   ...WORKERS_FOR_SRC,
-  /^workers\/(?:inspect|split|thread)\.ts$/,
+  /^workers\/(?:collector|inspect|split|thread)\.ts$/,
   /^workers\/output\/output-turns\.ts$/,
 ];
 

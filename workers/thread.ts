@@ -2,7 +2,7 @@
 // them. States of a Run here: running → done | cancelled | fault, each told to the main thread, then forgotten.
 import type { MessagePort } from 'node:worker_threads';
 import { type BudgetShare, largeRowOwner, threadShare } from './budget.ts';
-import { ThreadCollector } from './collector.ts';
+import { type Collector, ThreadCollector } from './collector.ts';
 import { Cancelled } from './failure.ts';
 import { BytesSource } from './input/bytes-source.ts';
 import { FileSource } from './input/file-source.ts';
@@ -31,6 +31,12 @@ const IDLE_BEAT_MILLISECONDS = 100;
 /** The output of a part is about as large as the part (PART_SIZES). */
 const PART_ROOM_BYTES = 12 * 1024 * 1024;
 
+/** What a thread that also does other things has already. */
+interface Shared {
+  readonly templates?: TemplateCache;
+  readonly collector?: Collector;
+}
+
 export class Thread {
   readonly #port: MessagePort;
   readonly #outbox: Outbox;
@@ -49,8 +55,7 @@ export class Thread {
   /** Runs over bytes in memory never wait, so one after the other is as fast as together, in one kernel's memory. */
   #lastInMemory: Promise<void> = Promise.resolve();
 
-  /** @param templates a cache that others in this thread use too */
-  constructor(start: ThreadStart, templates = new TemplateCache()) {
+  constructor(start: ThreadStart, { templates = new TemplateCache(), collector = new ThreadCollector() }: Shared = {}) {
     this.#templates = templates;
     this.#port = start.port;
     this.#outbox = new Outbox(start.port);
@@ -60,7 +65,7 @@ export class Thread {
     this.#largeRow = new Int32Array(start.largeRow);
     this.#turns = new OutputTurns(start.turns);
     this.#number = start.thread;
-    this.#kernels = new KernelPool(start.kernels, this.#budget, new ThreadCollector());
+    this.#kernels = new KernelPool(start.kernels, this.#budget, collector);
   }
 
   /** Takes messages until `stop`. */

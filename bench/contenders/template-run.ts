@@ -1,38 +1,63 @@
-// The engine of this project as `template-run run` has it: file to file, in the process's own thread.
+// The engine of this project on its normal path: one Run in one thread, file to file.
 import { createHash } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { LocalEngine } from '../../src/commands/local-engine.ts';
+import { statSync } from 'node:fs';
+import {
+  BUDGET_LIMIT,
+  type BudgetShare,
+  budgetSlots,
+  RUN_RESERVATION_BYTES,
+  threadShare,
+  unitsOf,
+  unlimitedShare,
+} from '../../workers/budget.ts';
+import { NO_COLLECTOR } from '../../workers/collector.ts';
+import { FileSource } from '../../workers/input/file-source.ts';
+import { compileKernels } from '../../workers/kernel/kernel.ts';
+import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
+import { runTemplate } from '../../workers/run.ts';
+import { TemplateCache } from '../../workers/template/template-cache.ts';
 import type { Contender } from './contender.ts';
-
-/** More than any state needs. */
-const BUDGET_BYTES = 8 * 1024 ** 3;
 
 export const templateRun: Contender = {
   async prepare() {},
-  async run({ workload, input, output, threads, budgetBytes }) {
-    // The engine's folder: where the output is made.
-    process.env['TMPDIR'] = dirname(output);
+  async run({ workload, input, output, budgetBytes }) {
     const source = JSON.stringify(workload.template);
-    const engine = new LocalEngine({
-      threads,
-      inputs: 1,
-      memoryBudgetBytes: budgetBytes ?? BUDGET_BYTES,
-      template: { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') },
-      tables: {},
-      secretsDirectory: null,
-      overrides: { delimiter: null, headerRow: null },
+    const text = { source, format: 'json' as const, sha256: createHash('sha256').update(source).digest('hex') };
+    const budget = budgetBytes === null ? unlimitedShare() : limitedShare(budgetBytes);
+    const file = new FileSource(input);
+    file.grown(statSync(input).size, true);
+    const outcome = await runTemplate({
+      task: {
+        task: 1,
+        template: text,
+        source: { kind: 'file', path: input },
+        ending: 'csv',
+        overrides: { delimiter: null, headerRow: null },
+        limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+        output: { path: output, memoryBytesMax: 0 },
+        spillDirectory: `${output}.spill`,
+        tables: {},
+        secretsDirectory: null,
+        startedAt: new Date().toISOString(),
+        reservationBytes: RUN_RESERVATION_BYTES,
+      },
+      prepared: new TemplateCache().get(text),
+      source: file,
+      kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
+      budget,
+      largeRow: new Int32Array(new SharedArrayBuffer(4)),
+      largeRowOwner: 1,
+      cancelled: () => false,
+      beat: () => {},
     });
-    try {
-      const { outcome, outputPath } = await engine.run(input);
-      const { failure } = outcome;
-      if (failure !== null) throw new Error(`${failure.code}: ${failure.message}`);
-      const bytes = outcome.output?.bytes ?? null;
-      if (bytes === null) renameSync(outputPath, output);
-      else writeFileSync(output, bytes);
-    } finally {
-      await engine.close();
-    }
+    if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
     return null;
   },
 };
+
+/** As one thread of a node with this memory budget has it, the Run's reservation taken. */
+function limitedShare(budgetBytes: number): BudgetShare {
+  const counters = new Int32Array(new SharedArrayBuffer(budgetSlots(1) * Int32Array.BYTES_PER_ELEMENT));
+  counters[BUDGET_LIMIT] = unitsOf(budgetBytes - RUN_RESERVATION_BYTES);
+  return threadShare(counters, 0);
+}

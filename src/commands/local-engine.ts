@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
+import { type Collector, NO_COLLECTOR } from '../../workers/collector.ts';
 import type { RunOutcome, RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
 import type { RunReport } from '../../workers/report.ts';
 import { type PartSizes, partsOf } from '../../workers/split.ts';
@@ -57,7 +58,7 @@ export class LocalEngine {
     this.#pool = new ThreadPool({
       threads: settings.threads,
       youngGenerationMibMax: YOUNG_GENERATION_MIB_MAX,
-      ownThread: (start) => new Thread(start, this.#templates).serve(),
+      ownThread: (start) => new Thread(start, this.#shared(settings.inputs)).serve(),
       budget: this.#budget.buffer,
       onThreadLost: (thread, fault) => {
         this.#threadFault = fault;
@@ -106,6 +107,11 @@ export class LocalEngine {
     if (end.kind !== 'done') throw new Error('the thread of the Run was lost', { cause: this.#threadFault });
     const { reportText, ...outcome } = end.outcome;
     return { ...outcome, report: JSON.parse(reportText) as RunReport };
+  }
+
+  /** The memory of a single Run need not be collected at its end: the command ends too. */
+  #shared(inputs: number): { templates: TemplateCache; collector?: Collector } {
+    return inputs > 1 ? { templates: this.#templates } : { templates: this.#templates, collector: NO_COLLECTOR };
   }
 
   /** Bytes of the outputs that have come to disk so far: those of small ones stay in memory. */
