@@ -9,8 +9,8 @@ const libraries = {
 };
 
 /**
- * The executable, the entry of a thread, and the benchmark's process, which measures what is run. What they share lies in dist/bundled: one level below dist, as they do, so
- * that `import.meta.url` leads to the same places from everywhere.
+ * The executable, the entry of a thread, and the benchmark's process, which measures what is run. What they share lies in
+ * dist/bundled, one level below dist, where PACKAGE_FOLDER and KERNEL_FILE lead to the same places as from where they stood.
  */
 const program = {
   input: {

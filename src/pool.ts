@@ -71,21 +71,21 @@ export class ThreadPool {
   constructor(settings: PoolSettings) {
     this.#settings = settings;
     const entry = settings.entry ?? new URL('../workers/main.js', import.meta.url);
-    const isAlone = settings.ownThread === undefined;
-    const started = isAlone ? settings.threads : settings.threads - 1;
+    const hasOwn = settings.ownThread !== undefined;
+    const others = hasOwn ? settings.threads - 1 : settings.threads;
     this.#piscina = new Piscina({
       filename: entry.href,
       name: 'serve',
-      minThreads: isAlone ? started : 0,
-      maxThreads: Math.max(1, started),
+      minThreads: hasOwn ? 0 : others,
+      maxThreads: Math.max(1, others),
       concurrentTasksPerWorker: 1,
       atomics: 'disabled',
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: settings.youngGenerationMibMax ?? YOUNG_GENERATION_MIB_MAX },
     });
     if (settings.onLoadFault !== undefined) this.#piscina.on('error', settings.onLoadFault);
-    if (isAlone) this.startAll();
-    else this.#start(0);
+    if (hasOwn) this.#start(0);
+    else this.startAll();
   }
 
   /** Starts the threads that were not started yet. */

@@ -14,11 +14,10 @@ export interface Entrant {
   readonly program: string | null;
 }
 
-export const OWN_SYSTEM: System = 'template-run';
+export const OWN_NAME = 'template-run';
 
-/** The one that the others are compared with comes first. */
 const LINEUP: readonly Entrant[] = [
-  entrant('template-run', OWN_SYSTEM, 1, []),
+  entrant(OWN_NAME, 'template-run', 1, []),
   entrant('Polars, 2 threads', 'polars', 2, ['nodejs-polars']),
   entrant('Polars, 1 thread', 'polars', 1, ['nodejs-polars']),
   entrant('DuckDB, 2 threads', 'duckdb', 2, ['@duckdb/node-api']),

@@ -1,9 +1,8 @@
 // Loads the libraries that the benchmark compares with from bench/peers, where `npm run bench:setup` puts them.
-
 import { createRequire } from 'node:module';
 import { PACKAGE_FOLDER } from '../../src/package-folder.ts';
 
-/** Compiled benchmarks lie in dist/bench/contenders. */
+/** They are installed apart: the project itself stays small. */
 const require = createRequire(new URL('bench/peers/package.json', PACKAGE_FOLDER));
 
 /** The library, or null where the peers were not set up. */

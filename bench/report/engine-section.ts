@@ -1,5 +1,5 @@
 // A workload's result as a section: rates, ratios to ours, memory, and the physical limit.
-import { OWN_SYSTEM } from '../contenders/lineup.ts';
+import { OWN_NAME } from '../contenders/lineup.ts';
 import type { EngineResult, Standing } from '../engine.ts';
 import type { Section } from './section.ts';
 
@@ -17,7 +17,7 @@ export function engineSection({ workload, inputBytes, limit, standings }: Engine
     ],
     chart: {
       unit: 'MB/s',
-      bars: done.map(({ name, system, rate }) => ({ label: name, value: rate!.median, ours: system === OWN_SYSTEM })),
+      bars: done.map(({ name, rate }) => ({ label: name, value: rate!.median, ours: name === OWN_NAME })),
       limit: { label: 'physical limit', value: limit.rate },
     },
   };
@@ -40,10 +40,9 @@ interface Contender {
 }
 
 export function summaryLine({ workload, limit, standings }: EngineResult): SummaryLine {
-  const contenders = (list: readonly Standing[]): Contender[] =>
-    list.flatMap(({ name, rate, peakBytes }) => (rate === null ? [] : [{ name, rate: rate.median, peakBytes }]));
-  const [own] = contenders(standings);
-  const others = contenders(standings.filter(({ system }) => system !== OWN_SYSTEM));
+  const [own, ...others] = standings.flatMap(({ name, rate, peakBytes }): Contender[] =>
+    rate === null ? [] : [{ name, rate: rate.median, peakBytes }],
+  );
   const best = others.sort((left, right) => right.rate - left.rate)[0] ?? null;
   return { label: workload.name, title: workload.title, limitRate: limit.rate, own: own!, best };
 }

@@ -1,6 +1,5 @@
 // A reader that begins in the middle of a file, at the first byte of a record: what openRows finds at the beginning of
 // the file is given.
-import { Failed } from '../failure.ts';
 import { openCsvReader } from './csv/csv-reader.ts';
 import type { OpenSettings } from './open-rows.ts';
 import type { ByteSource, FileHead, RowReader } from './reader.ts';
@@ -14,7 +13,7 @@ export function canResume({ type, encoding, delimiter }: FileHead): boolean {
 export function resumeRows(source: ByteSource, head: FileHead, settings: OpenSettings): Promise<RowReader> {
   const { input, arena, kernel, largeRow } = settings;
   const { type, encoding, delimiter, quote, headerRow, headers } = head;
-  if (delimiter === null) throw new Failed('INTERNAL_ERROR', 'a part of a file that is not CSV');
+  if (delimiter === null) throw new Error('a part of a file that is not CSV');
   return openCsvReader({
     heap: arena.heap,
     arena,
