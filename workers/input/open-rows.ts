@@ -11,6 +11,7 @@ import { openCsvReader } from './csv/csv-reader.ts';
 import { openPlainReader } from './csv/plain-reader.ts';
 import { DecodingSource } from './decoding-source.ts';
 import { detectDialect } from './detect/dialect.ts';
+import { isEvenCut } from './detect/even-cut.ts';
 import { detectHeaderRow } from './detect/header-row.ts';
 import { type Encoding, encodingOf } from './encoding.ts';
 import { contentTypeOf, looksLikeJson, looksLikeMarkup } from './file-type.ts';
@@ -55,14 +56,17 @@ function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Pr
   const { csv } = settings.input;
   const encoding = encodingOf(head, csv.encoding);
   const text = sampleText(head, encoding);
-  refuseOtherText(text, head.length < SAMPLE_BYTES);
+  const ended = head.length < SAMPLE_BYTES;
+  refuseOtherText(text, ended);
   let source = raw;
   if (encoding.markBytes > 0) source.read(new Uint8Array(encoding.markBytes));
   if (encoding.name !== 'utf-8') source = new DecodingSource(source, encoding.name);
   const delimiter = settings.overrides.delimiter ?? csv.delimiter;
-  const dialect = detectDialect(text, head.length < SAMPLE_BYTES, { delimiter, quote: csv.quote });
+  const isEven = (candidate: string): boolean =>
+    encoding.name === 'utf-8' && isEvenCut(head.subarray(encoding.markBytes), ended, candidate, settings);
+  const dialect = detectDialect(text, ended, { delimiter, quote: csv.quote }, isEven);
   const declared = settings.overrides.headerRow ?? csv.headerRow;
-  const headerRow = declared === null ? detectHeaderRow(dialect.sample.records, settings.isExpected) : declared;
+  const headerRow = declared === null ? detectHeaderRow(dialect.records, settings.isExpected) : declared;
   const parts: CsvReaderParts = {
     heap: settings.arena.heap,
     arena: settings.arena,

@@ -1,7 +1,14 @@
 // What the detectors make of small files as people have them: delimiter and header row, nothing told.
+import fc from 'fast-check';
 import t from 'tap';
+import { Arena } from '../../../workers/arena.ts';
+import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/budget.ts';
+import { Heap } from '../../../workers/heap.ts';
 import { detectDialect } from '../../../workers/input/detect/dialect.ts';
+import { isEvenCut } from '../../../workers/input/detect/even-cut.ts';
 import { detectHeaderRow } from '../../../workers/input/detect/header-row.ts';
+import { splitSample } from '../../../workers/input/detect/sample.ts';
+import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
 
 const UNKNOWN = { delimiter: null, quote: null };
 
@@ -40,7 +47,7 @@ for (const [name, [lines, delimiter, headerRow]] of Object.entries(FILES)) {
   t.test(name, async (t) => {
     const found = detectDialect(`${lines.join('\n')}\n`, true, UNKNOWN);
     t.equal(found.delimiter, delimiter);
-    t.equal(detectHeaderRow(found.sample.records, null), headerRow);
+    t.equal(detectHeaderRow(found.records, null), headerRow);
   });
 }
 
@@ -51,7 +58,77 @@ t.test('the names that a Template looks for decide, wherever they stand', async 
     ['Betrag', 'Datum'],
   ];
   t.equal(
-    detectHeaderRow(records, (text) => text === 'Betrag'),
+    detectHeaderRow(
+      (most) => records.slice(0, most),
+      (text) => text === 'Betrag',
+    ),
     2,
   );
+});
+
+const kernel = instantiateKernel(compileKernels());
+const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
+const tools = { kernel, arena: new Arena(heap) };
+
+function isEven(text: string, ended: boolean): boolean {
+  return isEvenCut(Buffer.from(text), ended, ',', tools);
+}
+
+t.test('the kernels know an even sample', async (t) => {
+  for (const text of ['a,b', 'a,b\n1,2', 'a,b\r\n1,2\r\n', 'a,b\r1,2\r', 'a,"b\n,""c"\n1,2\n', '"a,b"\n1\n', ',\n1,\n'])
+    t.ok(isEven(text, true), JSON.stringify(text));
+  for (const text of ['a,b\n1,2\n3', 'a,b\n1,2\n3,4,5', 'a,b\n1,2\n3,"x" y'])
+    t.notOk(isEven(text, true), JSON.stringify(text));
+  t.ok(isEven('a,b\n1,2\n3', false), 'a record that the end of the sample cuts off');
+  t.ok(isEven(`${'a,b\n'.repeat(2000)}3`, false), 'more records than the detectors look at');
+  t.notOk(isEven('a,b\n1,2\n3,"x', false), 'a quoted field that is cut off');
+  t.notOk(isEven(`${'a,b\n'.repeat(2000)}3`, true));
+  t.notOk(isEven('a,b', false), 'no whole record');
+  t.notOk(isEven('', true));
+  t.notOk(isEvenCut(Buffer.from('a,b\n1,2\n'), true, ',', { kernel, arena: new Arena(heap, 256) }), 'no room');
+});
+
+t.test('what the kernels call even is even', async (t) => {
+  const piece = fc.constantFrom('a', 'b1', ',', ',', '"', '""', '\n', '\n', '\r', '\r\n', '"x"', 'é', ' ', ';');
+  const odd = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
+  const row = fc.constantFrom(
+    'a,b',
+    '1,"2"',
+    '"x,y",z',
+    ',',
+    '"a""b",c',
+    '"l\r\nm",',
+    'long words to fill blocks of 64 bytes,2',
+  );
+  const rows = fc.array(row, { maxLength: 12 }).map((lines) => `h,k\n${lines.join('\n')}`);
+  const text = fc.oneof(
+    odd,
+    rows,
+    fc.tuple(rows, odd).map((both) => both.join('')),
+  );
+  let even = 0;
+  fc.assert(
+    fc.property(text, fc.boolean(), (sample, ended) => {
+      if (!isEven(sample, ended)) return;
+      even++;
+      const { records, strayQuotes } = splitSample(sample, { delimiter: ',', quote: '"' }, ended);
+      t.equal(strayQuotes, 0, JSON.stringify(sample));
+      t.equal(new Set(records.map(({ length }) => length)).size, 1, JSON.stringify(sample));
+    }),
+    { numRuns: 3000 },
+  );
+  t.ok(even > 300);
+});
+
+t.test('a dialect and its records are the same with and without a split', async (t) => {
+  for (const ended of [true, false]) {
+    const text = `id;note\n${'1;"a;b"\n2;c\n'.repeat(400)}3;`;
+    const split = detectDialect(text, ended, UNKNOWN);
+    const told = detectDialect(text, ended, UNKNOWN, () => true);
+    t.equal(told.delimiter, split.delimiter);
+    t.equal(told.quote, split.quote);
+    t.same(told.records(3), split.records(3));
+    t.equal(told.records(10_000).length, 500);
+    t.equal(split.records(10_000).length, 500);
+  }
 });

@@ -34,20 +34,23 @@ const TYPED_CELLS_MAX = 2_000;
 const TYPE_SCORE_MIN = 1e-3;
 
 export interface DetectedDialect extends Dialect {
-  readonly sample: SampleRecords;
+  /** The first records, at most so many, of which the sample holds SAMPLE_RECORDS_MAX at most. */
+  readonly records: (most: number) => SampleRecords['records'];
 }
 
 /**
  * @param text the first part of the file, decoded
  * @param ended true when it is the whole file
  * @param known what the request or the Template has already fixed
+ * @param isEven where it says true, all records have one length and no odd quote: spares the split
  */
 export function detectDialect(
   text: string,
   ended: boolean,
   known: { readonly delimiter: string | null; readonly quote: string | null },
+  isEven: (delimiter: string) => boolean = () => false,
 ): DetectedDialect {
-  const plain = known.delimiter === null && known.quote === null ? plainDialect(text, ended) : null;
+  const plain = known.delimiter === null && known.quote === null ? plainDialect(text, ended, isEven) : null;
   if (plain !== null) return plain;
   const quotes = known.quote === null ? quoteCandidates(text) : [known.quote];
   const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
@@ -62,30 +65,35 @@ export function detectDialect(
       isUsualEven ||= !isRare && evenShare(sample, 2) >= EVEN_SHARE;
       const score = consistency(sample) * (isRare ? rareFactor(delimiter, sample, isUsualEven) : 1);
       if (score > bestScore) {
-        best = { delimiter, quote, sample };
+        best = withRecords({ delimiter, quote }, sample);
         bestScore = score;
       }
     }
   }
   if (best !== null) return best;
   const dialect = { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
-  return { ...dialect, sample: splitSample(text, dialect, ended) };
+  return withRecords(dialect, splitSample(text, dialect, ended));
+}
+
+function withRecords(dialect: Dialect, { records }: SampleRecords): DetectedDialect {
+  return { ...dialect, records: (most) => records.slice(0, most) };
 }
 
 /**
  * Most files leave no doubt: one usual delimiter in the first line, all records of one length, no odd quote. Found with
  * one split instead of a dozen, which is what a small file costs most.
  */
-function plainDialect(text: string, ended: boolean): DetectedDialect | null {
+function plainDialect(text: string, ended: boolean, isEven: (delimiter: string) => boolean): DetectedDialect | null {
   const end = text.search(/[\r\n]/);
   const firstLine = end < 0 ? text : text.slice(0, end);
   const [delimiter, ...others] = USUAL_DELIMITERS.filter((candidate) => firstLine.includes(candidate));
   if (delimiter === undefined || others.length > 0) return null;
   const dialect = { delimiter, quote: '"' };
+  if (isEven(delimiter)) return { ...dialect, records: (most) => splitSample(text, dialect, ended, most).records };
   const sample = splitSample(text, dialect, ended);
   const [first] = sample.records;
-  const isEven = sample.records.every(({ length }) => length === first?.length);
-  return isEven && sample.strayQuotes === 0 ? { ...dialect, sample } : null;
+  const isPlain = sample.strayQuotes === 0 && sample.records.every(({ length }) => length === first?.length);
+  return isPlain ? withRecords(dialect, sample) : null;
 }
 
 function delimiterCandidates(text: string): string[] {

@@ -1,5 +1,6 @@
 // Finds the record that holds the headers: by the names that the Template looks for where it has any, else by form.
 import { cellKind, isDataKind } from './cell-kind.ts';
+import { SAMPLE_RECORDS_MAX } from './sample.ts';
 
 /** A header stands among the first records; preambles of reports are seldom longer. */
 const HEADER_RECORDS_MAX = 40;
@@ -14,23 +15,22 @@ const HEADER_LINES_MAX = 5;
 const YEAR = /^(?:19|20)\d{2}(?:\.0)?$/;
 
 /**
- * @param records of the sample, blank ones included
+ * @param records the first ones of the sample, at most so many, blank ones included
  * @param isExpected tells whether a text is a name or alias of a column that the Template declares or reads
  * @returns the 0-based record, or null when the file seems to have no header
  */
 export function detectHeaderRow(
-  records: readonly (readonly string[])[],
+  records: (most: number) => readonly (readonly string[])[],
   isExpected: ((text: string) => boolean) | null,
 ): number | null {
-  const expected = isExpected === null ? null : bestMatch(records, isExpected);
-  return expected ?? headerByForm(records);
+  const expected = isExpected === null ? null : bestMatch(records(HEADER_RECORDS_MAX), isExpected);
+  return expected ?? headerByForm(records(SAMPLE_RECORDS_MAX));
 }
 
 function bestMatch(records: readonly (readonly string[])[], isExpected: (text: string) => boolean): number | null {
   let best: number | null = null;
   let bestHits = 0;
-  const limit = Math.min(records.length, HEADER_RECORDS_MAX);
-  for (let index = 0; index < limit; index++) {
+  for (let index = 0; index < records.length; index++) {
     const hits = expectedTexts(records[index]!, isExpected, bestHits);
     if (hits > bestHits) {
       best = index;

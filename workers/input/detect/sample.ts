@@ -22,13 +22,22 @@ const CR = 13;
 /** Records that a detector looks at: headers and preambles stand far above this, and each costs time. */
 export const SAMPLE_RECORDS_MAX = 500;
 
-/** @param ended true when the text is the whole file: then its last record counts even without a line break */
-export function splitSample(text: string, dialect: Dialect, ended: boolean): SampleRecords {
+/**
+ * @param ended true when the text is the whole file: then its last record counts even without a line break
+ * @param most records, no more than SAMPLE_RECORDS_MAX
+ */
+export function splitSample(
+  text: string,
+  dialect: Dialect,
+  ended: boolean,
+  most: number = SAMPLE_RECORDS_MAX,
+): SampleRecords {
+  const recordsMax = Math.min(most, SAMPLE_RECORDS_MAX);
   const marks = { delimiter: unitOf(dialect.delimiter), quote: unitOf(dialect.quote), mark: dialect.quote };
   const state = { at: 0, quoted: 0, stray: 0 };
   const records: string[][] = [];
   let record: string[] = [];
-  while (state.at < text.length && records.length < SAMPLE_RECORDS_MAX) {
+  while (state.at < text.length && records.length < recordsMax) {
     record.push(field(text, marks, state));
     const next = text.charCodeAt(state.at);
     if (next === marks.delimiter) {
