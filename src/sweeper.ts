@@ -5,8 +5,8 @@ import type { IdempotencyKeys } from './runs/idempotency.ts';
 import type { MemoryRunStore } from './runs/registry.ts';
 
 /** Runs, keys and buckets are forgotten this often, and so many at once, so that the loop is never held for long. */
-const SWEEP_MILLISECONDS = 500;
-const SWEEP_MAX = 2_000;
+const SWEEP_MILLISECONDS = 200;
+const SWEEP_MAX = 500;
 
 /** Remembered charges are swept this often. */
 const LEDGER_SWEEP_MILLISECONDS = 60_000;

@@ -83,14 +83,18 @@ export class OutputStore {
 
   /** Removes an output. A download that runs reads on: its file lives until it is closed. */
   async remove({ bytes, path }: StoredOutput): Promise<void> {
-    if (bytes !== null) this.#budget.release(weight(bytes), 'outputs');
+    if (bytes !== null) {
+      this.#budget.release(weight(bytes), 'outputs');
+      bytes.free();
+    }
     if (path !== null) await rm(path, { force: true });
   }
 
   /** Opens a stretch of the output, from `start` on. Rejects with ENOENT when it has been removed. */
   async read({ bytes, path }: StoredOutput, start: number): Promise<ByteSource> {
     if (bytes !== null) {
-      return { read: async (at, length) => bytes.slice(start + at, start + at + length), close: () => {} };
+      const rest = bytes.copy(start);
+      return { read: async (at, length) => rest.subarray(at, at + length), close: () => {} };
     }
     const file = await open(path as string, 'r');
     return {
@@ -108,7 +112,7 @@ export class OutputStore {
   async sha256(output: StoredOutput): Promise<string> {
     if (output.sha256 !== null) return output.sha256;
     const hash = createHash('sha256');
-    if (output.bytes !== null) hash.update(output.bytes.slice());
+    if (output.bytes !== null) hash.update(output.bytes.copy());
     else await pipeline(createReadStream(output.path as string), hash);
     output.sha256 = hash.digest('hex');
     return output.sha256;

@@ -45,13 +45,14 @@ export async function getRunOutput(gate: Gate, node: NodeState, exchange: Exchan
   }
   const start = range?.start ?? 0;
   const length = range === null ? output.sizeBytes : range.end - range.start + 1;
+  const name = outputNameOf(run) ?? run.id;
   const source = await openOutput(node, output, start);
   if (source === null) {
     exchange.refuse(runNotFound());
     return;
   }
   headers.push(['Content-Type', 'application/octet-stream'], ['Accept-Ranges', 'bytes']);
-  headers.push(['Content-Disposition', contentDisposition(outputNameOf(run) ?? run.id)]);
+  headers.push(['Content-Disposition', contentDisposition(name)]);
   if (wantsSha256(exchange.headerValues('want-repr-digest'))) headers.push(await reprDigest(node, output, source));
   if (range !== null) headers.push(['Content-Range', `bytes ${range.start}-${range.end}/${output.sizeBytes}`]);
   exchange.bytes(range === null ? 200 : 206, headers, length, source);

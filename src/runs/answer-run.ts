@@ -1,5 +1,6 @@
 // How a waiting POST is answered: the finished Run, the error that left none, or 202 when the wait is over.
 import type { Exchange, HeaderPair } from '../http/exchange.ts';
+import { busy } from '../http/refusal.ts';
 import type { LiveRun, RunOver } from './live-run.ts';
 import { type RunRecord, runJson, runPath } from './run.ts';
 
@@ -20,6 +21,12 @@ export function answerFinished(exchange: Exchange, run: RunRecord, replayed: boo
   exchange.runId = run.id;
   const location: HeaderPair = ['Location', runPath(run.id)];
   exchange.json(replayed ? 200 : 201, runJson(run), replayed ? [location, REPLAYED] : [location]);
+}
+
+/** 200 with the finished Run of a request that this one repeats. */
+export function answerRepeat(exchange: Exchange, run: RunRecord): void {
+  if (run.expiresAt > Date.now()) answerFinished(exchange, run, true);
+  else exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
 }
 
 export function answerRunning(exchange: Exchange, run: RunRecord, replayed: boolean): void {

@@ -28,7 +28,10 @@ export class MemoryRunStore implements RunStore {
   /** @param expired called for each Run whose time has come */
   constructor(budget: MemoryBudget, expired: (run: RunRecord) => void) {
     this.#runs = new ExpiringMap<RunRecord>({
-      expired: (_, run) => expired(run),
+      expired: (_, run) => {
+        expired(run);
+        run.json?.free();
+      },
       bytesOf: (_, run) => RECORD_OVERHEAD_BYTES + (run.json?.length ?? 0),
       charge: (bytes) => {
         if (bytes > 0) budget.charge(bytes, 'records');

@@ -1,6 +1,5 @@
 // A repeat whose key already has a Run: its body is hashed and never stored, it needs neither quota nor slot nor memory.
-import { busy } from '../http/refusal.ts';
-import { answerFinished, answerWhenOver } from './answer-run.ts';
+import { answerRepeat, answerWhenOver } from './answer-run.ts';
 import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import type { Claim } from './idempotency.ts';
 import { answerUploadEnd, newUpload } from './make-run.ts';
@@ -20,6 +19,5 @@ export async function replayRun(
   else if (live !== null) {
     const deadline = upload.endedAt + node.waitMilliseconds;
     await new Promise<void>((resolve) => answerWhenOver(exchange, live, deadline, true, resolve));
-  } else if (run.expiresAt > Date.now()) answerFinished(exchange, run, true);
-  else exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
+  } else answerRepeat(exchange, run);
 }

@@ -4,7 +4,7 @@
 import { Lease } from '../admission/lease.ts';
 import { busy } from '../http/refusal.ts';
 import { Admission } from './admit.ts';
-import { answerFinished, answerRunning } from './answer-run.ts';
+import { answerRepeat, answerRunning } from './answer-run.ts';
 import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import type { Ownership, Seat } from './idempotency.ts';
 import { answerUploadEnd, makeRun, storedUpload } from './make-run.ts';
@@ -104,7 +104,7 @@ function answer({ exchange, ...request }: CreateRunRequest, seat: Seat, end: Upl
     const open = state.phase === 'running' && !state.live.promised && !late;
     if (state.fingerprint !== end.fingerprint && open) return false;
     if (state.fingerprint !== end.fingerprint) exchange.refuse(keyReused());
-    else if (state.phase === 'finished') answerFinished(exchange, state.run, true);
+    else if (state.phase === 'finished') answerRepeat(exchange, state.run);
     else if (late && state.live.promise()) answerRunning(exchange, state.live.run, true);
     else return false;
     return true;
