@@ -47,6 +47,14 @@ export interface RawColumn {
 export interface ViewsColumn {
   readonly kind: 'views';
   readonly at: number;
+  /** The field of the raw table whose texts these are; a column that an operation made has none. */
+  readonly field?: number;
+}
+
+/** A field of the raw table whose numbers all stand there as they would be written with this decimal mark. */
+export interface WrittenField {
+  readonly field: number;
+  readonly decimalMark: number;
 }
 
 /**
@@ -61,6 +69,8 @@ export interface TypedColumn {
   readonly meta: number;
   /** Decimals beyond 64 bits, by physical row. */
   readonly big: Map<number, { readonly unscaled: bigint; readonly scale: number }> | null;
+  /** Where the file holds the texts of all live rows. */
+  readonly written?: WrittenField;
 }
 
 export type ColumnData = RawColumn | ViewsColumn | TypedColumn;

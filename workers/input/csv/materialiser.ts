@@ -53,7 +53,7 @@ export class Materialiser {
       );
       arena.next = this.#heap.u32[slots + NEXT]!;
       const wanted = this.#heap.u32[slots + WANTED]!;
-      if (wanted === 0) return { kind: 'views', at };
+      if (wanted === 0) return { kind: 'views', at, field: column.field };
       arena.enlarge(wanted);
     }
   };
@@ -62,14 +62,19 @@ export class Materialiser {
   resolveNullTexts(batch: Batch): void {
     const { list, always } = this.#nullTexts;
     if (always) {
-      for (let index = 0; index < this.#columns; index++) batch.views(index);
+      for (let index = 0; index < this.#columns; index++) this.#leaveRaw(batch, index);
       return;
     }
     if (list === 0 || batch.raw === null) return;
     this.#heap.u8.fill(0, this.#marks, this.#marks + this.#columns);
     this.#kernel.findNullTexts(batch.raw.at, batch.rows, this.#columns, this.#quote, list, this.#marks);
     for (let index = 0; index < this.#columns; index++) {
-      if (this.#heap.u8[this.#marks + index] === 1) batch.views(index);
+      if (this.#heap.u8[this.#marks + index] === 1) this.#leaveRaw(batch, index);
     }
+  }
+
+  /** From now on only the views say what a cell of this column is. */
+  #leaveRaw(batch: Batch, index: number): void {
+    batch.columns[index] = { kind: 'views', at: batch.views(index) };
   }
 }

@@ -1,7 +1,8 @@
 // Reads cells of text as numbers into a typed column. Only the common spelling is read: an optional minus, up to 15 digits
 // in sound groups, a decimal mark. Everything else is handed back to the plain twin, workers/values/number-text.ts and
 // decimal.ts. The format (u32): 0 decimal mark, 4 grouping (0 = none), 8 whether a minus may stand before, 12 form (vector.ts),
-// 16 digits behind the point (AS_WRITTEN), 20 rounding, 24 whether a double may be minus zero.
+// 16 digits behind the point (AS_WRITTEN), 20 rounding, 24 whether a double may be minus zero; 28 is set to whether all cells read
+// stand there as their integers or decimals are written with that mark.
 import { viewOf } from './cell';
 import { DECIMAL, DOUBLE } from './vector';
 
@@ -29,6 +30,12 @@ const TENS: usize = memory.data<i64>([
   10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
 ]);
 
+/** What `readLong` read: the digits, how many, how many behind the point, and whether groups stand before it. */
+let longDigits: u64 = 0;
+let longCount: u32 = 0;
+let longScale: u32 = 0;
+let longGroups: bool = false;
+
 /**
  * Reads the cells of a row list into `at` (8 bytes by physical row) and `meta`. Gives how many are not null; the rows that are
  * handed back go to `todo`: u32 count, then the rows.
@@ -37,51 +44,56 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
   const point = load<u32>(format), group = load<u32>(format, 4), signed = load<u32>(format, 8) != 0;
   const form = load<u32>(format, 12), scaleMost = load<u32>(format, 16), rounding = load<u32>(format, 20);
   const minusZero = load<u32>(format, 24) != 0;
-  const isCommon = scaleMost == AS_WRITTEN && form != DOUBLE && point != 0;
-  let filled: u32 = 0, back: u32 = 0;
+  const points = LOWEST_BITS * <u64>(point ^ 0x30);
+  let filled: u32 = 0, back: u32 = 0, others: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const view = viewOf(views, rows, i);
-    const start = <usize>load<u32>(view), row = (view - views) >> 3;
+    const view = viewOf(views, rows, i), row = (view - views) >> 3;
+    let start = <usize>load<u32>(view);
     if (start == 0) {
       store<u8>(meta + row, META_NULL);
       continue;
     }
     const end = start + <usize>load<u32>(view, 4);
-    const negative = signed && end > start && load<u8>(start) == 0x2d;
-    if (isCommon && readShort(negative ? start + 1 : start, end, negative, point, form, at + (row << 3), meta + row)) {
-      filled++;
-      continue;
+    const negative = signed && load<u8>(start) == 0x2d && end > start;
+    start += <usize>negative;
+    const length = <u32>(end - start);
+    let digits: u64 = 0, digitCount = length, scale: u32 = 0, sound = false;
+    if (length - 1 < 8) {
+      // As one word, without a branch for a byte, which a processor would guess wrong where lengths differ. The last character
+      // is in the highest byte; what is not of the text becomes zeros before it.
+      const values = (load<u64>(start) ^ ZEROS) << (64 - ((<u64>length) << 3));
+      const mark = ((values + ABOVE_NINE) | values) & HIGHEST_BITS;
+      // At most one byte is no digit, and that is the point. What stands before it, in lower bytes, moves up over it.
+      const wrong = ((values ^ points) & ((mark << 1) - (mark >> 7))) | (mark & (mark - 1));
+      const before = (values & ((mark >> 7) - 1)) << ((<u64>(mark != 0)) << 3);
+      digits = numberOf(before | (values & ~(mark | (mark - 1))));
+      digitCount = length - <u32>(mark != 0);
+      scale = (<u32>clz(mark) >> 3) & 7;
+      sound = wrong == 0 && digitCount != 0;
     }
-    let digits: u64 = 0, digitCount: u32 = 0, scale: u32 = 0, sinceGroup: u32 = AS_WRITTEN, sound = true;
-    let p = negative ? start + 1 : start;
-    let whole = true;
-    for (; p < end; p++) {
-      const c = <u32>load<u8>(p);
-      if (c - 0x30 <= 9) {
-        digits = digits * 10 + <u64>(c - 0x30);
-        if (++digitCount > DIGITS_MAX) break;
-        if (!whole) scale++;
-        else if (sinceGroup != AS_WRITTEN) sinceGroup++;
-      } else if (c == point && whole) whole = false;
-      else if (c == group && whole) {
-        if (sinceGroup == AS_WRITTEN ? digitCount == 0 || digitCount > 3 : sinceGroup != 3) break;
-        sinceGroup = 0;
-      } else break;
+    if (!sound) {
+      sound = readLong(start, end, point, group);
+      digits = longDigits;
+      digitCount = longCount;
+      scale = longScale;
+      others |= <u32>longGroups;
     }
-    if (sinceGroup != AS_WRITTEN && sinceGroup != 3) sound = false;
-    let value = <i64>digits, behind = scale;
-    if (p == end && digitCount > 0 && sound && scaleMost != AS_WRITTEN) {
-      if (behind > scaleMost) {
-        value = rounded(digits, behind - scaleMost, rounding);
+    others |= <u32>(<u32>load<u8>(end - 1) == point);
+    if (<u32>load<u8>(start) - 0x31 > 8) others |= <u32>(!isLoneZero(start, end, point) || (negative && digits == 0));
+    let value = <i64>digits;
+    if (sound && scale != scaleMost && scaleMost != AS_WRITTEN) {
+      others = 1;
+      if (scale > scaleMost) {
+        value = rounded(digits, scale - scaleMost, rounding);
         sound = value >= 0;
-        behind = scaleMost;
+        scale = scaleMost;
       } else if (form != DOUBLE) {
-        sound = digitCount + scaleMost - behind <= RAISED_MAX;
-        if (sound) value *= load<i64>(TENS + ((<usize>(scaleMost - behind)) << 3));
-        behind = scaleMost;
+        sound = digitCount + scaleMost - scale <= RAISED_MAX;
+        if (sound) value *= load<i64>(TENS + ((<usize>(scaleMost - scale)) << 3));
+        scale = scaleMost;
       }
     }
-    if (p != end || digitCount == 0 || !sound) {
+    if (!sound) {
       back++;
       store<u32>(todo + ((<usize>back) << 2), <u32>row);
       continue;
@@ -89,41 +101,52 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
     filled++;
     const place = at + (row << 3);
     if (form == DOUBLE) {
-      const size = <f64>value / <f64>load<i64>(TENS + ((<usize>behind) << 3));
+      const size = <f64>value / <f64>load<i64>(TENS + ((<usize>scale) << 3));
       store<f64>(place, !negative ? size : minusZero ? -size : 0 - size);
     } else store<i64>(place, negative ? -value : value);
-    store<u8>(meta + row, form == DECIMAL ? <u8>behind : 0);
+    store<u8>(meta + row, form == DECIMAL ? <u8>scale : 0);
   }
   store<u32>(todo, back);
+  store<u32>(format, <u32>(others == 0), 28);
   return filled;
 }
 
-/**
- * Writes the number of a text of up to eight bytes that is nothing but digits and at most one decimal mark; false for others.
- * It is read as one word, without a branch for a byte, which a processor would guess wrong where lengths differ.
- */
+/** The number that eight values from 0 to 9 are, the first in the lowest byte. */
 // @ts-ignore: decorator
 @inline
-function readShort(start: usize, end: usize, negative: bool, point: u32, form: u32, place: usize, meta: usize): bool {
-  const length = <u64>(end - start);
-  if (length - 1 >= 8) return false;
-  const word = load<u64>(start) << (64 - (length << 3));
-  const other = word ^ (LOWEST_BITS * <u64>point);
-  const mark = ~(((other & ~HIGHEST_BITS) + ~HIGHEST_BITS) | other | ~HIGHEST_BITS);
-  // What stands before the mark, in lower bytes, moves up over it.
-  const behind = mark == 0 ? ~(<u64>0) : ~(mark | (mark - 1));
-  const before = mark == 0 ? 0 : (mark >> 7) - 1;
-  const bytes = length - <u64>(mark != 0);
-  const text = ((word & before) << 8) | (word & behind);
-  const values = bytes == 8 ? text ^ ZEROS : text ^ (ZEROS << (64 - (bytes << 3)));
-  if (((values + ABOVE_NINE) | values) & HIGHEST_BITS) return false;
-  if (bytes == 0 || (mark & (mark - 1)) != 0) return false;
+function numberOf(values: u64): u64 {
   const pairs = (values * 2561) >> 8;
   const fours = ((pairs & 0x00ff00ff00ff00ff) * 6553601) >> 16;
-  const digits = <i64>(((fours & 0x0000ffff0000ffff) * 42949672960001) >> 32);
-  store<i64>(place, negative ? -digits : digits);
-  store<u8>(meta, form == DECIMAL && mark != 0 ? <u8>(7 - (<u32>ctz(mark) >> 3)) : 0);
-  return true;
+  return ((fours & 0x0000ffff0000ffff) * 42949672960001) >> 32;
+}
+
+/** Byte by byte; false when the text is no number in the common spelling. */
+function readLong(start: usize, end: usize, point: u32, group: u32): bool {
+  let digits: u64 = 0, digitCount: u32 = 0, scale: u32 = 0, sinceGroup: u32 = AS_WRITTEN, whole = true;
+  let p = start;
+  for (; p < end; p++) {
+    const c = <u32>load<u8>(p);
+    if (c - 0x30 <= 9) {
+      digits = digits * 10 + <u64>(c - 0x30);
+      if (++digitCount > DIGITS_MAX) break;
+      if (!whole) scale++;
+      else if (sinceGroup != AS_WRITTEN) sinceGroup++;
+    } else if (c == point && whole) whole = false;
+    else if (c == group && whole) {
+      if (sinceGroup == AS_WRITTEN ? digitCount == 0 || digitCount > 3 : sinceGroup != 3) break;
+      sinceGroup = 0;
+    } else break;
+  }
+  longDigits = digits;
+  longCount = digitCount;
+  longScale = scale;
+  longGroups = sinceGroup != AS_WRITTEN;
+  return p == end && digitCount > 0 && (sinceGroup == AS_WRITTEN || sinceGroup == 3);
+}
+
+/** No other digit stands behind the zero that the text begins with. */
+function isLoneZero(start: usize, end: usize, point: u32): bool {
+  return <u32>load<u8>(start) == 0x30 && (end - start == 1 || <u32>load<u8>(start, 1) == point);
 }
 
 /** Digits without the last `dropped`; -1 when the rounding refuses. */

@@ -22,7 +22,9 @@ const FORM = { decimal: FORMS.decimal, integer: FORMS.int, number: FORMS.double 
 /** The roundings as kernels take them. */
 export const ROUNDING = { error: 0, half_even: 1, half_up: 2, down: 3 } as const;
 const AS_WRITTEN = 0xffffffff;
-const FORMAT_WORDS = 7;
+const FORMAT_WORDS = 8;
+/** Where the kernel says whether all cells stand there as they are written. */
+const WRITTEN_WORD = 7;
 
 /** Marks that a kernel may look for: no digit, letter, sign or bracket, one byte. */
 const PLAIN_MARK = /^[.,'_;:]$/;
@@ -44,7 +46,9 @@ export function numberEdit(
   arena.heap.u32.set(words, format >>> 2);
   const run: ReadCells = (views, rows, count, at, meta, todo) =>
     kernel.exports.readNumbers(views, rows, count, format, at, meta, todo);
-  return readEdit(context, target, run, read);
+  // A double is written with the fewest digits.
+  const isWritten = (): boolean => reading.type !== 'number' && arena.heap.u32[(format >>> 2) + WRITTEN_WORD] === 1;
+  return readEdit(context, target, run, read, () => (isWritten() ? words[0]! : null));
 }
 
 /** A double, or OUT_OF_RANGE where the digits mean more than a double holds: they are not infinite. */

@@ -10,19 +10,24 @@ import { CellFault, convertEdit } from './value-cells.ts';
  */
 export type ReadCells = (views: number, rows: number, count: number, at: number, meta: number, todo: number) => number;
 
+/** The decimal mark with which all cells that were just read stand there as they would be written, null where some do not. */
+export type WrittenMark = () => number | null;
+
 /** `read` gives the value of a text as the kernel would, or a CellFault. */
 export function readEdit(
   context: OperatorContext,
   target: CellTarget,
   run: ReadCells,
   read: (text: unknown) => unknown,
+  writtenMark: WrittenMark = () => null,
 ): CellEdit {
   const byCell = convertEdit(context, target, read);
   const { arena } = context;
   const builder = new ColumnBuilder(arena, target.target.type);
   return (work) => {
     const { batch, rows, count, column } = work;
-    if (batch.columns[column]!.kind === 'typed') return byCell(work);
+    const source = batch.columns[column]!;
+    if (source.kind === 'typed') return byCell(work);
     const views = batch.views(column);
     const todo = arena.tryTake((count + 1) * 4);
     if (todo === 0 || !builder.begin(batch.rows)) return null;
@@ -43,6 +48,8 @@ export function readEdit(
       }
     }
     work.changed(filled);
-    return builder.column;
+    const decimalMark = back === 0 && count === batch.live ? writtenMark() : null;
+    if (source.field === undefined || decimalMark === null) return builder.column;
+    return { ...made, written: { field: source.field, decimalMark } };
   };
 }

@@ -229,5 +229,6 @@ function withNulls(
     if (u8[meta + row] !== META_NULL && !dropped.has(row)) changed++;
     u8[meta + row] = META_NULL;
   }
-  return { made: { ...column, meta }, changed };
+  const { type, at, big } = column;
+  return { made: { kind: 'typed', type, at, meta, big }, changed };
 }
