@@ -5,6 +5,7 @@ import {
   DECIMAL_MARK,
   DELIMITER,
   DELIMITER_LENGTH,
+  EMPTY_IS_SPECIAL,
   FALSE_AT,
   FALSE_LENGTH,
   FLAG_QUOTE,
@@ -29,6 +30,8 @@ import {
   RAW_AT,
   RAW_QUOTE,
   RAW_STRIDE_BYTES,
+  ROOM,
+  RUN_CLASSES,
   RUNS_ONLY,
   SECOND,
   SOURCE,
@@ -40,11 +43,14 @@ import {
 } from './emit-layout';
 import { bare, field, holdsSpecial, putNull, quoted, text } from './csv-text';
 import { copyOver } from './emit-copy';
-import { emitRuns, run } from './emit-runs';
+import { copyRange, copyRun, emitRuns } from './emit-runs';
 import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';
 
 /** Room that a cell takes beside its own bytes, doubled at worst: two quotes, the guard's mark, delimiter, line ending. */
 const CELL_EXTRA_BYTES: usize = 16;
+
+/** Beside the delimiter, what a bare cell may not hold: a quote and the ends of lines. */
+const SPECIAL: usize = memory.data<u8>([0x22, 0x0a, 0x0d]);
 
 /**
  * Writes the rows at positions [from, to) of the selection to [out, limit) and gives the number of rows written. Up to 16
@@ -56,8 +62,11 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
   const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);
   const delimiter = load<u32>(program, DELIMITER);
   const delimiterLength = <usize>load<u32>(program, DELIMITER_LENGTH);
-  const delimiters = i8x16.splat(<i8>delimiter);
-  const classes = <usize>load<u32>(program, CELL_CLASSES);
+  // From memory, as the compiler would make them anew for each cell.
+  const delimiters = v128.load8_splat(program, DELIMITER), quotes = v128.load8_splat(SPECIAL);
+  const feeds = v128.load8_splat(SPECIAL, 1), returns = v128.load8_splat(SPECIAL, 2);
+  const classes = <usize>load<u32>(program, CELL_CLASSES), runClasses = <usize>load<u32>(program, RUN_CLASSES);
+  const emptyIsSpecial = load<u32>(program, EMPTY_IS_SPECIAL);
   const steps = program + HEAD_BYTES;
   const stepsEnd = steps + <usize>load<u32>(program, STEPS) * STEP_BYTES;
   const stopAtFormula = load<u32>(program, STOP_AT_FORMULA) != 0;
@@ -72,19 +81,36 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
     const row = rawAt + physical * strideBytes;
     const guardedBefore = load<u32>(program, GUARDED);
     const rowOut = at;
-    let step = steps;
-    for (; step < stepsEnd; step += STEP_BYTES) {
+    let next = at;
+    for (let step = steps; step < stepsEnd; step += STEP_BYTES) {
       const kind = load<u32>(step, KIND);
-      let next: usize;
-      if (kind == KIND_RUN) next = run(program, step, row, at, limit);
-      else if (kind == KIND_FIELD) next = fields(program, step, row, at, limit);
-      else if (kind == KIND_VIEWS) next = view(program, step, classes, delimiters, physical, at, limit);
+      if (kind == KIND_VIEWS) {
+        const view = <usize>load<u32>(step, SOURCE) + (physical << 3);
+        const start = <usize>load<u32>(view), length = <usize>load<u32>(view, 4);
+        if (at + length * 2 + <usize>load<u32>(step, NULL_LENGTH) + CELL_EXTRA_BYTES > limit) next = 0;
+        else {
+          // Almost all are of 1 to 31 bytes, none of which matters.
+          const isShort = length - 1 < 31 && (load<u8>(classes + <usize>load<u8>(start)) | (load<u8>(step, FLAGS) & <u8>FLAG_QUOTE)) == 0;
+          if (isShort && <usize>ctz(copyShort(at, start, delimiters, quotes, feeds, returns)) >= length) next = at + length;
+          else next = anyView(program, step, classes, start, length, at);
+        }
+      } else if (kind == KIND_RUN) {
+        let entry = row + <usize>load<u32>(step, SOURCE);
+        const lastEntry = row + <usize>load<u32>(step, SECOND);
+        const start = <usize>load<u32>(entry) + 1, end = <usize>load<u32>(lastEntry, 4);
+        if (at + (end - start) + <usize>load<u32>(step, ROOM) > limit) next = 0;
+        else {
+          let kinds = emptyIsSpecial;
+          for (; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(runClasses + <usize>load<u8>(<usize>load<u32>(entry), 1));
+          next = kinds == 0 ? copyRange(at, start, end) : copyRun(program, step, row, at);
+        }
+      } else if (kind == KIND_FIELD) next = fields(program, step, row, at, limit);
       else next = cell(program, step, kind, physical, at, limit);
       if (next == 0) break;
       store<u32>(next, delimiter);
       at = next + delimiterLength;
     }
-    if (step < stepsEnd || at + CELL_EXTRA_BYTES > limit) {
+    if (next == 0 || at + CELL_EXTRA_BYTES > limit) {
       at = rowOut;
       store<u32>(program, guardedBefore, GUARDED);
       break;
@@ -129,33 +155,18 @@ function fields(program: usize, step: usize, row: usize, out: usize, limit: usiz
   return out - delimiterLength;
 }
 
-/** A cell of clean text. 0 = no room. */
+/** Copies 32 bytes and tells which of them are special: the delimiter's first byte, a quote or a line's end. */
 // @ts-ignore: decorator
 @inline
-function view(program: usize, step: usize, classes: usize, delimiters: v128, physical: usize, out: usize, limit: usize): usize {
-  const at = <usize>load<u32>(step, SOURCE) + (physical << 3);
-  const start = <usize>load<u32>(at);
-  const length = <usize>load<u32>(at, 4);
-  const nullLength = <usize>load<u32>(step, NULL_LENGTH);
-  if (out + length * 2 + nullLength + CELL_EXTRA_BYTES > limit) return 0;
-  // Almost all are of 1 to 31 bytes, none of which matters.
-  if (length - 1 < 31 && load<u8>(classes + <usize>load<u8>(start)) == 0 && !(load<u32>(step, FLAGS) & FLAG_QUOTE)) {
-    const low = v128.load(start), high = v128.load(start, 16);
-    v128.store(out, low);
-    v128.store(out, high, 16);
-    const special = specialMask(low, delimiters) | (specialMask(high, delimiters) << 16);
-    if ((special & ((1 << <u32>length) - 1)) == 0) return out + length;
-  }
-  return anyView(program, step, classes, start, length, out);
-}
-
-/** Bytes that are the delimiter's first, a quote or a line's end. */
-// @ts-ignore: decorator
-@inline
-function specialMask(bytes: v128, delimiters: v128): u32 {
-  const lines = v128.or(i8x16.eq(bytes, i8x16.splat(0x0a)), i8x16.eq(bytes, i8x16.splat(0x0d)));
-  const marks = v128.or(i8x16.eq(bytes, delimiters), i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)));
-  return <u32>i8x16.bitmask(v128.or(lines, marks));
+function copyShort(out: usize, start: usize, delimiters: v128, quotes: v128, feeds: v128, returns: v128): u32 {
+  const low = v128.load(start), high = v128.load(start, 16);
+  v128.store(out, low);
+  v128.store(out, high, 16);
+  const lowMarks = v128.or(i8x16.eq(low, delimiters), i8x16.eq(low, quotes));
+  const lowLines = v128.or(i8x16.eq(low, feeds), i8x16.eq(low, returns));
+  const highMarks = v128.or(i8x16.eq(high, delimiters), i8x16.eq(high, quotes));
+  const highLines = v128.or(i8x16.eq(high, feeds), i8x16.eq(high, returns));
+  return <u32>i8x16.bitmask(v128.or(lowMarks, lowLines)) | (<u32>i8x16.bitmask(v128.or(highMarks, highLines)) << 16);
 }
 
 function anyView(program: usize, step: usize, classes: usize, start: usize, length: usize, out: usize): usize {

@@ -3,9 +3,11 @@
 // range.
 import { bare, empty, field, isFormula, isNull, putNull, text } from './csv-text';
 import { copyOver, copyWide } from './emit-copy';
+import { isHarmlessSigned } from './formula';
 import {
   CELL_CLASSES,
   CLASS_QUOTE,
+  CLASS_SIGN,
   DELIMITER,
   EMPTY_IS_SPECIAL,
   GUARDED,
@@ -27,10 +29,7 @@ import {
 /** Room that a row's end takes. */
 const LINE_BYTES: usize = 16;
 
-/**
- * As emitCsv (emit-csv.ts), for programs with RUNS_ONLY.
- * The fixed first 32 bytes of a copy spare the branch on the length that a processor guesses wrong for every other cell.
- */
+/** As emitCsv (emit-csv.ts), for programs with RUNS_ONLY. */
 export function emitRuns(program: usize, selection: usize, from: u32, to: u32, out: usize, limit: usize): u32 {
   const rawAt = <usize>load<u32>(program, RAW_AT);
   const strideBytes = <usize>load<u32>(program, RAW_STRIDE_BYTES);
@@ -55,12 +54,7 @@ export function emitRuns(program: usize, selection: usize, from: u32, to: u32, o
       if (next + (end - start) + <usize>load<u32>(step, ROOM) > limit) break;
       let kinds: u32 = 0;
       for (; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(classes + <usize>load<u8>(<usize>load<u32>(entry), 1));
-      if (kinds == 0) {
-        v128.store(next, v128.load(start));
-        v128.store(next, v128.load(start, 16), 16);
-        for (let i: usize = 32; i < end - start; i += 16) v128.store(next + i, v128.load(start + i));
-        next += end - start;
-      } else next = copyRun(program, step, row, next);
+      next = kinds == 0 ? copyRange(next, start, end) : copyRun(program, step, row, next);
       store<u8>(next++, delimiter);
     }
     if (step < stepsEnd || next + LINE_BYTES > limit) {
@@ -74,18 +68,21 @@ export function emitRuns(program: usize, selection: usize, from: u32, to: u32, o
   return position - from;
 }
 
-/** As `copyRun`; 0 = no room. */
-export function run(program: usize, step: usize, row: usize, out: usize, limit: usize): usize {
-  const start = <usize>load<u32>(row + <usize>load<u32>(step, SOURCE)) + 1;
-  const end = <usize>load<u32>(row + <usize>load<u32>(step, SECOND), 4);
-  return out + (end - start) + <usize>load<u32>(step, ROOM) > limit ? 0 : copyRun(program, step, row, out);
+/** The fixed first 32 bytes spare the branch on the length that a processor guesses wrong for every other cell. */
+// @ts-ignore: decorator
+@inline
+export function copyRange(out: usize, start: usize, end: usize): usize {
+  v128.store(out, v128.load(start));
+  v128.store(out, v128.load(start, 16), 16);
+  for (let i: usize = 32; i < end - start; i += 16) v128.store(out + i, v128.load(start + i));
+  return out + (end - start);
 }
 
 /**
  * Neighbouring raw fields as one range; a field that looks different under the output's rules is written by itself. What
  * lies before and behind it is still copied in one piece.
  */
-function copyRun(program: usize, step: usize, row: usize, out: usize): usize {
+export function copyRun(program: usize, step: usize, row: usize, out: usize): usize {
   let entry = row + <usize>load<u32>(step, SOURCE);
   const lastEntry = row + <usize>load<u32>(step, SECOND);
   const end = <usize>load<u32>(lastEntry, 4);
@@ -110,7 +107,8 @@ function copyRun(program: usize, step: usize, row: usize, out: usize): usize {
       else next = unquoted(program, step, fieldStart + 1, fieldEnd - 1, out);
       if (next == 0) continue;
     } else {
-      if (!isAltered(program, fieldStart, fieldEnd)) continue;
+      // Most signs stand before numbers.
+      if (kind == CLASS_SIGN ? isHarmlessSigned(fieldStart, fieldEnd) : !isAltered(program, fieldStart, fieldEnd)) continue;
       if (fieldStart > start) out = copyOver(out, start, fieldStart);
       next = field(program, step, fieldStart, fieldEnd, out);
     }

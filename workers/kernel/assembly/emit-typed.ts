@@ -42,14 +42,12 @@ export function putDecimal(out: usize, unscaled: i64, scale: u32, mark: u32): us
   store<u8>(out, 0x2d);
   const start = out + <usize>(unscaled < 0);
   const digits = eightDigits(<u32>magnitude);
+  // Zeros before the units are not written.
   const unused = min(<u32>(ctz(digits | ((<u64>1) << 56)) >> 3), 7 - scale);
-  // Each byte of the text from the digits, whose first are left out, and from the mark behind them.
-  const places = v128(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const point = i8x16.splat(<i8>(8 - unused - scale));
-  const from = i8x16.add(i8x16.add(places, i8x16.splat(<i8>unused)), i8x16.gt_s(places, point));
-  const source = v128.bitselect(i8x16.splat(8), from, i8x16.eq(places, point));
-  const text = i64x2.replace_lane(i64x2.splat(<i64>mark), 0, <i64>(digits | ZEROS));
-  v128.store(start, i8x16.swizzle(text, source));
+  const text = (digits | ZEROS) >> (<u64>unused << 3), whole = 8 - unused - scale;
+  store<u64>(start, text);
+  store<u64>(start + <usize>whole, text >> (<u64>whole << 3), 1);
+  store<u8>(start + <usize>whole, <u8>mark);
   return start + 9 - <usize>unused;
 }
 
