@@ -31,16 +31,18 @@ export interface Figure {
 
 const SCRIPT = new URL('./contender-process.js', import.meta.url).pathname;
 
-/** The engine's heap is set as that of the service's and the command's threads; a young generation is three of these. */
+/** A young generation is three of these. */
 const SEMI_SPACES = 3;
+
+/** The engine's heap is set as that of the service's and the command's threads. */
+export const ENGINE_FLAGS: readonly string[] = [`--max-semi-space-size=${YOUNG_GENERATION_MIB_MAX / SEMI_SPACES}`];
 
 /** Lines of a failed process that are worth showing. */
 const ERROR_LINES = 12;
 
 /** Throws what the process said where it failed. */
 export function measure(job: ProcessJob): Measure {
-  const flags =
-    job.system === 'template-run' ? [`--max-semi-space-size=${YOUNG_GENERATION_MIB_MAX / SEMI_SPACES}`] : [];
+  const flags = job.system === 'template-run' ? ENGINE_FLAGS : [];
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [...flags, SCRIPT, JSON.stringify(job)], {
     encoding: 'utf8',
     env: { ...process.env, POLARS_MAX_THREADS: String(job.threads) },

@@ -15,9 +15,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   test: ['src', 'workers', 'bench'],
 };
 
-/** Of `workers`, the HTTP process may use the messages, the Template's checker, the operation table and what they need. */
+/** Of `workers`, the HTTP process may use the messages, the Template's checker, the operation table and what they need; and bundles. */
 const WORKERS_FOR_SRC = [
-  /^workers\/(?:messages|parcel|task-packer|outcome-packer|failure|report|budget|schema)\.ts$/,
+  /^workers\/(?:bundles|messages|parcel|task-packer|outcome-packer|failure|report|budget|schema)\.ts$/,
   /^workers\/template\//,
   /^workers\/operations\/(?:index|operation)\.ts$/,
   /^workers\/kernel\/kernel\.ts$/,

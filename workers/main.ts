@@ -1,8 +1,7 @@
-// The entry of a worker thread: one long task that serves Runs until it is told to stop.
-import type { ThreadStart } from './messages.ts';
-import { Thread } from './thread.ts';
+// The entry of a worker thread.
+import { Bundles } from './bundles.ts';
+
+const { serveRuns } = new Bundles().load('thread') as typeof import('./serve-runs.ts');
 
 /** Piscina's task, named in the pool's options. */
-export function serve(start: ThreadStart): Promise<void> {
-  return new Thread(start).serve();
-}
+export const serve = serveRuns;

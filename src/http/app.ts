@@ -1,8 +1,6 @@
 // One listening port of uWebSockets.js: the only importer of that library. It hands every request to the router as an
 // Exchange and does nothing else.
 import type { us_listen_socket } from 'uWebSockets.js';
-import * as library from 'uWebSockets.js';
-import { App, us_listen_socket_close, us_socket_local_port } from 'uWebSockets.js';
 import type { ExchangeSettings, HeaderPair } from './exchange.ts';
 import { Exchange } from './exchange.ts';
 import type { Router } from './router.ts';
@@ -16,7 +14,15 @@ export interface HttpServer {
 }
 
 /** Listens on host and port (0 = any). Rejects when the port cannot be had: without the flag two processes share it. */
-export function listen(host: string, port: number, router: Router, settings: ExchangeSettings): Promise<HttpServer> {
+export async function listen(
+  host: string,
+  port: number,
+  router: Router,
+  settings: ExchangeSettings,
+): Promise<HttpServer> {
+  // It can only be imported, and bundles require what they load at once.
+  const library = await import('uWebSockets.js');
+  const { App, us_listen_socket_close, us_socket_local_port } = library;
   const app = App();
   app.any('/*', (response, request) => {
     const headers: HeaderPair[] = [];

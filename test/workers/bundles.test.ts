@@ -1,0 +1,54 @@
+// Bundles and what V8 compiled of them before: the same program with and without it, and never that of another text.
+import { readdirSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import { Bundles } from '../../workers/bundles.ts';
+
+const TWICE = `const { twice } = require('./twice.cjs');
+exports.value = (number) => twice(number) + 1;
+exports.platform = () => require('node:os').platform();
+exports.folder = () => importLibrary('node:path').then((path) => path.dirname(__filename));`;
+
+function write(folder: string, name: string, text: string): void {
+  writeFileSync(
+    `${folder}/${name}.cjs`,
+    `(function (exports, require, module, __filename, importLibrary) {${text}\n})`,
+  );
+}
+
+interface Program {
+  value(number: number): number;
+  platform(): string;
+  folder(): Promise<string>;
+}
+
+t.test('a bundle loads with what was compiled of it', async (t) => {
+  const folder = t.testdir();
+  const url = pathToFileURL(`${folder}/`);
+  write(folder, 'program', TWICE);
+  write(folder, 'twice', 'exports.twice = (number) => 2 * number;');
+  const first = new Bundles(url);
+  const program = first.load('program') as Program;
+  t.equal(program.value(4), 9);
+  t.equal(program.platform(), process.platform);
+  t.equal(await program.folder(), folder);
+  t.equal(first.load('program'), program, 'once');
+  t.equal(first.isCompiled('program'), false);
+  first.keepCompiled();
+  t.equal(readdirSync(folder).length, 4);
+
+  const second = new Bundles(url);
+  t.equal((second.load('program') as Program).value(5), 11);
+  t.equal(second.isCompiled('program'), true);
+  t.equal(second.isCompiled('twice'), true);
+
+  write(folder, 'twice', 'exports.twice = (number) => number + number;');
+  const other = new Bundles(url);
+  t.equal((other.load('program') as Program).value(6), 13);
+  t.equal(other.isCompiled('program'), true);
+  t.equal(other.isCompiled('twice'), false, 'of another text');
+});
+
+t.test('what is no bundle is told', async (t) => {
+  t.throws(() => new Bundles(pathToFileURL(`${t.testdir()}/`)).load('nothing'), { code: 'ENOENT' });
+});
