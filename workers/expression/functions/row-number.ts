@@ -1,6 +1,6 @@
 // Owns our functions on numbers: round, floor, ceil, abs, min, max, mod, parse_number.
 import {
-  type Decimal,
+  Decimal,
   decimalFromNumber,
   decimalOf,
   decimalToNumber,
@@ -15,7 +15,7 @@ import {
 import { parseNumberText } from '../../values/number-text.ts';
 import { compareValues } from '../equality.ts';
 import { BAD_ARGUMENT, DIVISION_BY_ZERO, NOT_A_NUMBER, OVERFLOW, PRECISION_LOSS } from '../evaluation-error.ts';
-import { DATE, DECIMAL, DOUBLE, INT, STRING, TIMESTAMP } from '../type.ts';
+import { DATE, DECIMAL, DOUBLE, INT, STRING, TIMESTAMP, type Type } from '../type.ts';
 import { INT_MIN, type Integer, type Value } from '../value.ts';
 import { type Constants, define, type FunctionDefinition, overload } from './definition.ts';
 import { checkedInteger, remainderOfIntegers } from './integer.ts';
@@ -66,15 +66,36 @@ const extremes = (name: string, sign: 1 | -1): FunctionDefinition =>
   define(
     name,
     'function',
-    // An int in its static form has the order of a double: both are machine numbers here.
-    [INT, DECIMAL, DOUBLE, STRING, DATE, TIMESTAMP].map((type) => ({
-      parameters: [type, type],
-      rest: type,
-      result: type,
-      prepare: () => extreme(sign),
-    })),
+    [
+      // An int in its static form has the order of a double: both are machine numbers here.
+      ...[INT, DECIMAL, DOUBLE, STRING, DATE, TIMESTAMP].map((type) => ({
+        parameters: [type, type],
+        rest: type,
+        result: type,
+        prepare: () => extreme(sign),
+      })),
+      ...MIXED_NUMBERS.map((parameters) => overload(parameters, DECIMAL, mixedExtreme(parameters, sign))),
+    ],
     { sharesType: true },
   );
+
+/** Two or three ints and decimals in any order: int with decimal gives decimal. */
+const MIXED_NUMBERS: readonly (readonly Type[])[] = [
+  [INT, DECIMAL],
+  [DECIMAL, INT],
+  [INT, INT, DECIMAL],
+  [INT, DECIMAL, INT],
+  [INT, DECIMAL, DECIMAL],
+  [DECIMAL, INT, INT],
+  [DECIMAL, INT, DECIMAL],
+  [DECIMAL, DECIMAL, INT],
+];
+
+function mixedExtreme(parameters: readonly Type[], sign: 1 | -1) {
+  const best = extreme(sign);
+  return (...values: (Integer | Decimal)[]): Value =>
+    best(...values.map((value, index) => (parameters[index] === INT ? new Decimal(value as Integer, 0) : value)));
+}
 
 function ceiling(value: Decimal): Decimal {
   return negateDecimal(exact(floorDecimal(negateDecimal(value))));

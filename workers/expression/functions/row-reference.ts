@@ -85,8 +85,20 @@ export const ROW_REFERENCE: readonly FunctionReference[] = [
   entry('floor', 'floor(number)', 'The whole number below.', 'floor(-1.5d)', '-2'),
   entry('ceil', 'ceil(number)', 'The whole number above.', 'ceil(1.2d)', '2'),
   entry('abs', 'abs(number)', 'Without its sign.', 'abs(-1.50d)', '1.50'),
-  entry('min', 'min(value, value...)', 'The least of values of one type.', 'min(3, 1, 2)', '1'),
-  entry('max', 'max(value, value...)', 'The greatest of values of one type.', 'max(1.5d, 2)', '2'),
+  entry(
+    'min',
+    'min(value, value...)',
+    'The least of values of one type; ints beside decimals are decimals.',
+    'min(3, 1, 2)',
+    '1',
+  ),
+  entry(
+    'max',
+    'max(value, value...)',
+    'The greatest of values of one type; ints beside decimals are decimals.',
+    'max(1.5d, 2)',
+    '2',
+  ),
   entry('mod', 'mod(number, divisor)', 'The remainder, with the sign of the number.', 'mod(7, 3)', '1'),
   entry(
     'parse_number',
