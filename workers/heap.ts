@@ -126,10 +126,11 @@ export class Heap {
 
   /** The start of the first region with room for so many bytes; 0: none has. */
   #takeFree(bytes: number): number {
+    if (this.#free.length === 0) return 0;
     const needed = align(bytes + REGION_PADDING_BYTES);
     const index = this.#free.findIndex(({ at, end }) => end - at >= needed);
-    const region = this.#free[index];
-    if (region === undefined) return 0;
+    if (index < 0) return 0;
+    const region = this.#free[index]!;
     const rest = { at: region.at + needed, end: region.end };
     this.#free.splice(index, 1, ...(rest.at < rest.end ? [rest] : []));
     return region.at;
