@@ -27,7 +27,7 @@ export async function inspectFile(path: string): Promise<Inspection> {
     reader = await openRows(source, {
       input: templateSectionsOf({}).input,
       overrides: { delimiter: null, headerRow: null },
-      isExpected: null,
+      expected: null,
       inflatedBytesMax: null,
       arena: new Arena(heap),
       kernel,

@@ -130,7 +130,7 @@ class Run {
     const settings: OpenSettings = {
       input: prepared.template.input,
       overrides: task.overrides,
-      isExpected: prepared.isExpected,
+      expected: prepared.expected,
       inflatedBytesMax: task.limits.inflatedBytesMax,
       arena: this.#arena,
       kernel: this.#kernel,

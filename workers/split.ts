@@ -84,7 +84,7 @@ async function headOf({ task, sizeBytes, prepared, kernels }: WholeRun, path: st
     const { head } = await openRows(source, {
       input: prepared.template.input,
       overrides: task.overrides,
-      isExpected: prepared.isExpected,
+      expected: prepared.expected,
       inflatedBytesMax: null,
       arena: new Arena(heap),
       kernel,

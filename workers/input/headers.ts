@@ -1,8 +1,7 @@
 // Finds the Template's columns among the headers of a file: by name and aliases on up to three levels, then by place
 // (templates.md, "Headers"). Never a guess: two headers that fit on one level are told, not chosen from.
-import { isAscii } from 'node:buffer';
-import type { ColumnPattern, ColumnPatterns } from '../template/column-pattern.ts';
-import type { FileColumn, HeaderMatch, Template } from '../template/template.ts';
+import type { ColumnPatterns } from '../template/column-pattern.ts';
+import type { FileColumn, HeaderMatch } from '../template/template.ts';
 
 export interface MatchedHeaders {
   /** For each column looked for: index of its header, or null when the file lacks it. */
@@ -11,16 +10,8 @@ export interface MatchedHeaders {
   readonly ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[];
 }
 
-/** Latin letters of which neither Unicode's compatible forms nor case folding make ASCII: a key keeps something of them. */
-const FOREIGN_LETTER = /[\u00C0-\u00D6\u00D8-\u00DE\u00E0-\u00F6\u00F8-\u0131\u0134-\u013E\u0141-\u0148\u014A-\u017E]/;
-
 const SPACE = 0x20;
 const LAST_VISIBLE = 0x7e;
-
-/** Letters of ASCII differ by it from their capitals; some other characters from each other, which does no harm. */
-const CASE_BIT = 0x20;
-const SHAPE_FACTOR = 128;
-const SHAPES = 8192;
 
 const LEVELS: readonly HeaderMatch[] = ['exact', 'normal', 'loose'];
 
@@ -72,34 +63,6 @@ export function matchHeaders(
   return { fields, ambiguous: told.map(([column, positions]) => ({ name: columns[column]!.name, positions })) };
 }
 
-/** Tells whether a text is a header that the Template looks for; null when it looks for none by name. */
-export function expectedHeaders(template: Template): ((text: string) => boolean) | null {
-  const { fileColumns, input } = template;
-  if (fileColumns.length === 0) return null;
-  const names = new Set<string>();
-  const patterns: ColumnPattern[] = [];
-  for (const { name, match } of fileColumns) {
-    names.add(headerKey(name, input.headerMatch));
-    for (const form of match) {
-      if (typeof form === 'string') names.add(headerKey(form, input.headerMatch));
-      else if ('pattern' in form) patterns.push(template.patterns.checked(form.pattern));
-    }
-  }
-  const shapes = new Uint8Array(SHAPES);
-  for (const name of names) shapes[shapeOf(name)] = 1;
-  // On the first two levels a plain text and its key differ in case alone: most cells of a file are told by their shape.
-  const keepsShape = input.headerMatch !== 'loose' && patterns.length === 0;
-  const isAllAscii = [...names].every((name) => isAscii(Buffer.from(name)));
-  return (text) => {
-    if (keepsShape && shapes[shapeOf(text)] === 0 && isPlain(text)) return false;
-    if (keepsShape && isAllAscii && FOREIGN_LETTER.test(text)) return false;
-    if (names.has(headerKey(text, input.headerMatch))) return true;
-    return patterns.some(
-      (pattern) => pattern.test(text) || (input.headerMatch !== 'exact' && pattern.test(cleaned(text))),
-    );
-  };
-}
-
 /** What two headers have in common that are equal on a level. */
 export function headerKey(text: string, level: HeaderMatch): string {
   if (level === 'exact') return text;
@@ -111,14 +74,8 @@ export function headerKey(text: string, level: HeaderMatch): string {
   return plain ? bare : bare.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC');
 }
 
-/** A number below SHAPES of the length and the first letter of a text, in either case. */
-function shapeOf(text: string): number {
-  const first = text.length === 0 ? 0 : text.charCodeAt(0) | CASE_BIT;
-  return (text.length * SHAPE_FACTOR + (first & (SHAPE_FACTOR - 1))) & (SHAPES - 1);
-}
-
 /** True for words of visible ASCII with one space between them. */
-function isPlain(text: string): boolean {
+export function isPlain(text: string): boolean {
   let before = SPACE;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -169,7 +126,7 @@ class HeaderIndex {
 }
 
 /** NFKC, without marks that cannot be seen, trimmed, every run of spaces one space. */
-function cleaned(text: string): string {
+export function cleaned(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/[\u00AD\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/g, '')

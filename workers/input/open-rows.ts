@@ -1,5 +1,5 @@
 // From the stored bytes of an upload to a reader of its rows: type, compression, encoding, dialect, header row, lane.
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import type { Arena } from '../arena.ts';
 import { Failed } from '../failure.ts';
@@ -10,10 +10,9 @@ import { type CsvReaderParts, isFastDialect, type LargeRowAccess, noBreath } fro
 import { openCsvReader } from './csv/csv-reader.ts';
 import { openPlainReader } from './csv/plain-reader.ts';
 import { DecodingSource } from './decoding-source.ts';
-import { detectDialect } from './detect/dialect.ts';
-import { isEvenCut } from './detect/even-cut.ts';
-import { detectHeaderRow } from './detect/header-row.ts';
+import { detectForm, sampleText } from './detect/detect-form.ts';
 import { type Encoding, encodingOf } from './encoding.ts';
+import type { ExpectedHeaders } from './expected-headers.ts';
 import { contentTypeOf, looksLikeJson, looksLikeMarkup } from './file-type.ts';
 import { GunzipSource } from './gunzip-source.ts';
 import { lookAhead } from './prefix-source.ts';
@@ -22,11 +21,17 @@ import type { ByteSource, RowReader } from './reader.ts';
 /** Bytes looked at before the first row: 500 records of usual width, and what arrives in the first moments of an upload. */
 const SAMPLE_BYTES = 65_536;
 
+const SPACE = 0x20;
+const DELETE = 0x7f;
+
+/** `[`, `{` and `<`. */
+const OTHER_BEGINNINGS = [0x5b, 0x7b, 0x3c];
+
 export interface OpenSettings {
   readonly input: TemplateInput;
   readonly overrides: TaskOverrides;
-  /** Tells header texts that the Template looks for; null = none known. */
-  readonly isExpected: ((text: string) => boolean) | null;
+  /** The headers that the Template looks for; null = none known. */
+  readonly expected: ExpectedHeaders | null;
   readonly inflatedBytesMax: number | null;
   readonly arena: Arena;
   readonly kernel: Kernel;
@@ -55,28 +60,29 @@ function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Pr
   if (head.length === 0) throw new Failed('MALFORMED_FILE', 'The file is empty.');
   const { csv } = settings.input;
   const encoding = encodingOf(head, csv.encoding);
-  const text = sampleText(head, encoding);
-  const ended = head.length < SAMPLE_BYTES;
-  refuseOtherText(text, ended);
+  const isWhole = head.length < SAMPLE_BYTES;
+  const sample = utf8Sample(head, encoding);
+  if (!beginsAsTable(sample)) refuseOtherText(sampleText(sample), isWhole);
   let source = raw;
   if (encoding.markBytes > 0) source.read(new Uint8Array(encoding.markBytes));
   if (encoding.name !== 'utf-8') source = new DecodingSource(source, encoding.name);
-  const delimiter = settings.overrides.delimiter ?? csv.delimiter;
-  const isEven = (candidate: string): boolean =>
-    encoding.name === 'utf-8' && isEvenCut(head.subarray(encoding.markBytes), ended, candidate, settings);
-  const dialect = detectDialect(text, ended, { delimiter, quote: csv.quote }, isEven);
-  const declared = settings.overrides.headerRow ?? csv.headerRow;
-  const headerRow = declared === null ? detectHeaderRow(dialect.records, settings.isExpected) : declared;
+  const dialect = detectForm(
+    sample,
+    isWhole,
+    {
+      delimiter: settings.overrides.delimiter ?? csv.delimiter,
+      quote: csv.quote,
+      headerRow: settings.overrides.headerRow ?? csv.headerRow,
+      expected: settings.expected,
+    },
+    settings,
+  );
   const parts: CsvReaderParts = {
     heap: settings.arena.heap,
     arena: settings.arena,
     kernel: settings.kernel,
     source,
-    dialect: {
-      delimiter: dialect.delimiter,
-      quote: dialect.quote,
-      headerRow: headerRow === 'none' ? null : headerRow,
-    },
+    dialect,
     nullValues: settings.input.nullValues,
     ragged: csv.ragged,
     strayQuotes: csv.strayQuotes,
@@ -88,13 +94,18 @@ function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Pr
   return isFastDialect(parts.dialect) ? openCsvReader(parts) : openPlainReader(parts);
 }
 
-function sampleText(head: Uint8Array, { name, markBytes }: Encoding): string {
+/** The first part of the file as UTF-8, whatever its encoding. */
+function utf8Sample(head: Uint8Array, { name, markBytes }: Encoding): Uint8Array {
+  const bytes = markBytes === 0 ? head : head.subarray(markBytes);
   // A decoder is made in C++, which takes as long as all it does for a small file.
-  if (name === 'utf-8' && isUtf8(head)) {
-    const bytes = Buffer.from(head.buffer, head.byteOffset + markBytes, head.length - markBytes);
-    return bytes.toString(isAscii(head) ? 'latin1' : 'utf8');
-  }
-  return new TextDecoder(name, { ignoreBOM: true }).decode(head.subarray(markBytes), { stream: true });
+  if (name === 'utf-8' && isUtf8(bytes)) return bytes;
+  return Buffer.from(new TextDecoder(name, { ignoreBOM: true }).decode(bytes, { stream: true }));
+}
+
+/** True for a text whose first character alone shows that it is neither blank nor JSON nor markup, as most do. */
+function beginsAsTable(text: Uint8Array): boolean {
+  const first = text[0];
+  return first !== undefined && first > SPACE && first < DELETE && !OTHER_BEGINNINGS.includes(first);
 }
 
 function refuseOtherText(text: string, whole: boolean): void {

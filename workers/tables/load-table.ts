@@ -54,7 +54,7 @@ export async function loadTable(name: string, table: TaskTable, tools: TableTool
   let reader: RowReader | null = null;
   try {
     const arena = new Arena(heap);
-    const settings = { input: TABLE_INPUT, overrides: { delimiter: null, headerRow: null }, isExpected: null };
+    const settings = { input: TABLE_INPUT, overrides: { delimiter: null, headerRow: null }, expected: null };
     const { largeRow } = tools;
     reader = await openRows(source, { ...settings, inflatedBytesMax: null, arena, kernel, largeRow });
     rows = new TableRows(headerNames(reader.head.headers), tools.budget, () => new SpillFile(tools.spill));

@@ -1,6 +1,6 @@
 // A checked Template with what its Runs on one thread have in common: the headers it looks for, and the plans for the
 // headers that came last. Many small files have the same headers, and a plan costs as much as the work on a few rows.
-import { expectedHeaders } from '../input/headers.ts';
+import { ExpectedHeaders } from '../input/expected-headers.ts';
 import { type PlanSettings, planRun, type RunPlan } from './plan.ts';
 import type { Template } from './template.ts';
 
@@ -15,8 +15,8 @@ const HEADER_CHARACTERS_MAX = 4096;
 
 export class PreparedTemplate {
   readonly template: Template;
-  /** Tells whether a text is a header that the Template looks for; null when it looks for none by name. */
-  readonly isExpected: ((text: string) => boolean) | null;
+  /** Null when the Template looks for no header by name. */
+  readonly expected: ExpectedHeaders | null;
   readonly hasNoTables: boolean;
   readonly #plans = new Map<string, RunPlan>();
   /** The plan that came last out of them. */
@@ -25,7 +25,7 @@ export class PreparedTemplate {
   constructor(template: Template) {
     this.template = template;
     this.hasNoTables = Object.keys(template.tables).length === 0;
-    this.isExpected = expectedHeaders(template);
+    this.expected = ExpectedHeaders.of(template);
   }
 
   /** As planRun. A plan never changes, so that Runs share it. */

@@ -4,13 +4,20 @@ import t from 'tap';
 import { Arena } from '../../../workers/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/budget.ts';
 import { Heap } from '../../../workers/heap.ts';
-import { detectDialect } from '../../../workers/input/detect/dialect.ts';
+import { detectForm } from '../../../workers/input/detect/detect-form.ts';
 import { isEvenCut } from '../../../workers/input/detect/even-cut.ts';
 import { detectHeaderRow } from '../../../workers/input/detect/header-row.ts';
+import { plainForm } from '../../../workers/input/detect/plain-sample.ts';
 import { splitSample } from '../../../workers/input/detect/sample.ts';
+import { ExpectedHeaders } from '../../../workers/input/expected-headers.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
+import { sound } from '../check-problems.ts';
 
-const UNKNOWN = { delimiter: null, quote: null };
+const UNKNOWN = { delimiter: null, quote: null, headerRow: null, expected: null };
+
+const kernel = instantiateKernel(compileKernels());
+const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
+const tools = { kernel, arena: new Arena(heap) };
 
 /** Name: [lines of the file, delimiter, 0-based header row or null]. */
 const FILES: Record<string, [lines: readonly string[], delimiter: string, headerRow: number | null]> = {
@@ -45,9 +52,9 @@ const FILES: Record<string, [lines: readonly string[], delimiter: string, header
 
 for (const [name, [lines, delimiter, headerRow]] of Object.entries(FILES)) {
   t.test(name, async (t) => {
-    const found = detectDialect(`${lines.join('\n')}\n`, true, UNKNOWN);
+    const found = detectForm(Buffer.from(`${lines.join('\n')}\n`), true, UNKNOWN, tools);
     t.equal(found.delimiter, delimiter);
-    t.equal(detectHeaderRow(found.records, null), headerRow);
+    t.equal(found.headerRow, headerRow);
   });
 }
 
@@ -65,10 +72,6 @@ t.test('the names that a Template looks for decide, wherever they stand', async 
     2,
   );
 });
-
-const kernel = instantiateKernel(compileKernels());
-const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
-const tools = { kernel, arena: new Arena(heap) };
 
 function isEven(text: string, ended: boolean): boolean {
   return isEvenCut(Buffer.from(text), ended, ',', tools);
@@ -120,15 +123,63 @@ t.test('what the kernels call even is even', async (t) => {
   t.ok(even > 300);
 });
 
-t.test('a dialect and its records are the same with and without a split', async (t) => {
+t.test('what the bytes of a plain file say is what its split text says', async (t) => {
+  const names = ['id', 'Größe', 'a"b', 'two words'];
+  const pieces = [...names, 'ID', 'x', 'é', ' ', '7'];
+  const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
+  const cells = fc.oneof(
+    { weight: 20, arbitrary: fc.string({ unit: fc.constantFrom(...pieces), maxLength: 2 }).map(quoted) },
+    { weight: 20, arbitrary: fc.constantFrom(...pieces.filter((piece) => !piece.includes('"')), '') },
+    { weight: 1, arbitrary: fc.constantFrom('a"b', '"x"y', '"open', 'a\nb', '"a\n,b"', ';') },
+  );
+  const lines = fc.integer({ min: 2, max: 4 }).chain((columns) => {
+    const record = fc.array(cells, { minLength: columns, maxLength: columns }).map((fields) => fields.join(','));
+    return fc.array(fc.oneof({ weight: 20, arbitrary: record }, { weight: 1, arbitrary: cells }), { maxLength: 6 });
+  });
+  const texts = fc
+    .tuple(lines, fc.constantFrom('\n', '\r\n', '\r'), fc.boolean())
+    .map(([all, end, isEnded]) => all.join(end) + (isEnded ? end : ''));
+  for (const match of ['exact', 'normal', 'loose']) {
+    const columns = names.map((name) => JSON.stringify({ name })).join(', ');
+    const expected = ExpectedHeaders.of(sound(`input: {header_match: ${match}, columns: [${columns}]}`))!;
+    let plainFiles = 0;
+    const property = fc.property(texts, fc.boolean(), (text, ended) => {
+      const found = plainForm(Buffer.from(text), ended, expected, () => false);
+      const line = text.split(/[\r\n]/)[0]!;
+      const delimiters = [',', ';'].filter((delimiter) => line.includes(delimiter));
+      const [delimiter = ''] = delimiters;
+      const { records, strayQuotes } = splitSample(text, { delimiter, quote: '"' }, ended);
+      const isEven = records.every(({ length }) => length === records[0]!.length);
+      if (delimiters.length !== 1 || !isEven || strayQuotes > 0) return found === null;
+      plainFiles++;
+      const hasNames = records.some((record) => record.some((cell) => cell.trim() !== '' && expected.has(cell)));
+      const headerRow = hasNames
+        ? detectHeaderRow(
+            (most) => records.slice(0, most),
+            (cell) => expected.has(cell),
+          )
+        : null;
+      return found?.delimiter === delimiter && found.headerRow === headerRow;
+    });
+    fc.assert(property, { numRuns: 2_000 });
+    t.ok(plainFiles > 500);
+  }
+});
+
+t.test('the form of a file is the same where the kernels tell of its rows and where they cannot', async (t) => {
+  const expected = ExpectedHeaders.of(sound('input: {columns: [{name: id}]}'));
+  const cramped = { kernel, arena: new Arena(heap, 256) };
+  const rows = '1;"a;b"\n2;c\n';
   for (const ended of [true, false]) {
-    const text = `id;note\n${'1;"a;b"\n2;c\n'.repeat(400)}3;`;
-    const split = detectDialect(text, ended, UNKNOWN);
-    const told = detectDialect(text, ended, UNKNOWN, () => true);
-    t.equal(told.delimiter, split.delimiter);
-    t.equal(told.quote, split.quote);
-    t.same(told.records(3), split.records(3));
-    t.equal(told.records(10_000).length, 500);
-    t.equal(split.records(10_000).length, 500);
+    for (const [text, delimiter] of [
+      [`id;note\n${rows.repeat(400)}3;d`, ';'],
+      [`one\nid;note\n${rows.repeat(400)}`, ';'],
+      [`id;note\n${rows.repeat(100)}1;2;3\n`, ';'],
+    ] as const) {
+      const bytes = Buffer.from(text);
+      const told = detectForm(bytes, ended, { ...UNKNOWN, expected }, tools);
+      t.same(detectForm(bytes, ended, { ...UNKNOWN, expected }, cramped), told);
+      t.same(told, { delimiter, quote: '"', headerRow: text.startsWith('id') ? 0 : 1 });
+    }
   }
 });

@@ -33,28 +33,19 @@ const TYPED_CELLS_MAX = 2_000;
 /** Type score of cells that are all odd: not zero, so that the pattern score still decides between such dialects. */
 const TYPE_SCORE_MIN = 1e-3;
 
-export interface DetectedDialect extends Dialect {
-  /** The first records, at most so many, of which the sample holds SAMPLE_RECORDS_MAX at most. */
-  readonly records: (most: number) => SampleRecords['records'];
-}
-
 /**
  * @param text the first part of the file, decoded
  * @param ended true when it is the whole file
  * @param known what the request or the Template has already fixed
- * @param isEven where it says true, all records have one length and no odd quote: spares the split
  */
 export function detectDialect(
   text: string,
   ended: boolean,
   known: { readonly delimiter: string | null; readonly quote: string | null },
-  isEven: (delimiter: string) => boolean = () => false,
-): DetectedDialect {
-  const plain = known.delimiter === null && known.quote === null ? plainDialect(text, ended, isEven) : null;
-  if (plain !== null) return plain;
+): Dialect {
   const quotes = known.quote === null ? quoteCandidates(text) : [known.quote];
   const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
-  let best: DetectedDialect | null = null;
+  let best: Dialect | null = null;
   let bestScore = -1;
   let isUsualEven = false;
   for (const delimiter of delimiters) {
@@ -65,35 +56,12 @@ export function detectDialect(
       isUsualEven ||= !isRare && evenShare(sample, 2) >= EVEN_SHARE;
       const score = consistency(sample) * (isRare ? rareFactor(delimiter, sample, isUsualEven) : 1);
       if (score > bestScore) {
-        best = withRecords({ delimiter, quote }, sample);
+        best = { delimiter, quote };
         bestScore = score;
       }
     }
   }
-  if (best !== null) return best;
-  const dialect = { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
-  return withRecords(dialect, splitSample(text, dialect, ended));
-}
-
-function withRecords(dialect: Dialect, { records }: SampleRecords): DetectedDialect {
-  return { ...dialect, records: (most) => records.slice(0, most) };
-}
-
-/**
- * Most files leave no doubt: one usual delimiter in the first line, all records of one length, no odd quote. Found with
- * one split instead of a dozen, which is what a small file costs most.
- */
-function plainDialect(text: string, ended: boolean, isEven: (delimiter: string) => boolean): DetectedDialect | null {
-  const end = text.search(/[\r\n]/);
-  const firstLine = end < 0 ? text : text.slice(0, end);
-  const [delimiter, ...others] = USUAL_DELIMITERS.filter((candidate) => firstLine.includes(candidate));
-  if (delimiter === undefined || others.length > 0) return null;
-  const dialect = { delimiter, quote: '"' };
-  if (isEven(delimiter)) return { ...dialect, records: (most) => splitSample(text, dialect, ended, most).records };
-  const sample = splitSample(text, dialect, ended);
-  const [first] = sample.records;
-  const isPlain = sample.strayQuotes === 0 && sample.records.every(({ length }) => length === first?.length);
-  return isPlain ? withRecords(dialect, sample) : null;
+  return best ?? { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
 }
 
 function delimiterCandidates(text: string): string[] {

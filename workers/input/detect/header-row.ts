@@ -3,7 +3,7 @@ import { cellKind, isDataKind } from './cell-kind.ts';
 import { SAMPLE_RECORDS_MAX } from './sample.ts';
 
 /** A header stands among the first records; preambles of reports are seldom longer. */
-const HEADER_RECORDS_MAX = 40;
+export const HEADER_RECORDS_MAX = 40;
 
 /** Records below the header whose cells are compared with it. */
 const BODY_RECORDS = 20;
@@ -41,7 +41,11 @@ function bestMatch(records: readonly (readonly string[])[], isExpected: (text: s
 }
 
 /** How many different texts of a record the Template looks for; 0 as soon as they cannot be more than `bestHits`. */
-function expectedTexts(record: readonly string[], isExpected: (text: string) => boolean, bestHits: number): number {
+export function expectedTexts(
+  record: readonly string[],
+  isExpected: (text: string) => boolean,
+  bestHits: number,
+): number {
   let texts: Set<string> | null = null;
   for (let index = 0; index < record.length; index++) {
     if ((texts?.size ?? 0) + record.length - index <= bestHits) return 0;
