@@ -8,7 +8,6 @@ import { type Server, type ServerSettings, startServer } from './server.ts';
 
 /** Serves until SIGTERM or SIGINT; resolves with the exit status. A second signal does not hurry it. */
 export async function serveNode(settings: ServerSettings, io: CommandIo): Promise<number> {
-  paceCollections();
   const { log } = settings;
   const dies = (fault: unknown): void => {
     log.fault('crash', fault);
@@ -24,6 +23,8 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
   } catch (error) {
     return refused(error, io);
   }
+  // Not before its threads have started: under other flags V8 refuses what the build compiled for them.
+  paceCollections();
   process.on('SIGHUP', () => void server.reload());
   await ended;
   await server.stop();
