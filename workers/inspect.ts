@@ -8,6 +8,7 @@ import { openRows } from './input/open-rows.ts';
 import type { FileHead, RowReader } from './input/reader.ts';
 import { compileKernels, instantiateKernel } from './kernel/kernel.ts';
 import { templateSectionsOf } from './template/sections.ts';
+import { settle } from './waits.ts';
 
 export interface Inspection {
   readonly head: FileHead;
@@ -24,7 +25,7 @@ export async function inspectFile(path: string): Promise<Inspection> {
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
   let reader: RowReader | null = null;
   try {
-    reader = await openRows(source, {
+    const opening = openRows(source, {
       input: templateSectionsOf({}).input,
       overrides: { delimiter: null, headerRow: null },
       expected: null,
@@ -33,6 +34,7 @@ export async function inspectFile(path: string): Promise<Inspection> {
       kernel,
       largeRow: { acquire: async () => {} },
     });
+    reader = await settle(opening);
     for (let state = reader.next(0); state !== 'end'; state = reader.next(0)) {
       if (state === 'wait') await reader.wait();
     }

@@ -21,6 +21,7 @@ import { RunTables } from './tables/run-tables.ts';
 import { TableCache } from './tables/table-cache.ts';
 import type { RunPlan } from './template/plan.ts';
 import type { PreparedTemplate } from './template/prepared-template.ts';
+import type { Waits } from './waits.ts';
 
 /** Milliseconds of work after which a Run lets the thread's other Runs go on. */
 const BREATH_MILLISECONDS = 8;
@@ -51,7 +52,7 @@ export interface RunJob {
 }
 
 /** Runs a Template over one file. Throws Cancelled, or a fault of ours; everything else is in the outcome. */
-export async function runTemplate(job: RunJob): Promise<RunOutcome> {
+export function* runTemplate(job: RunJob): Waits<RunOutcome> {
   const kernel = job.kernels.borrow();
   const { reservationBytes } = job.task;
   const asideBytes = Math.max(0, reservationBytes - RUN_RESERVATION_BYTES);
@@ -61,7 +62,7 @@ export async function runTemplate(job: RunJob): Promise<RunOutcome> {
   const gate = new LargeRowGate(job.largeRow, job.largeRowOwner, job.budget, job);
   const run = new Run(job, kernel, new Arena(heap), spill, gate);
   try {
-    return await run.drive();
+    return yield* run.drive();
   } finally {
     run.close();
     spill.remove();
@@ -101,16 +102,19 @@ class Run {
    * A file that lacks columns or has too many rows is still read to its end: broken syntax further down is the graver
    * failure, and the answer must not depend on how much of the file had arrived.
    */
-  async drive(): Promise<RunOutcome> {
+  *drive(): Waits<RunOutcome> {
     try {
-      const reader = await this.#open();
-      await this.#openTables();
+      const reader = yield* this.#open();
+      if (!this.#job.prepared.hasNoTables) yield this.#openTables();
       const pipeline = this.#start(reader);
-      await this.#prepare(pipeline);
-      await this.#readAll(reader, pipeline);
+      if (pipeline !== null) yield* this.#goThrough(pipeline.prepare());
+      yield* this.#readAll(reader, pipeline);
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
-      const failure = await this.#finish(reader, pipeline);
-      if (failure === null) await this.#turn();
+      this.#arena.clear();
+      yield* this.#goThrough(pipeline.finish());
+      this.#report.rows_read = reader.rowsRead;
+      const failure = pipeline.verdict(reader.rowsRead);
+      if (failure === null) yield* this.#turn();
       return this.#outcome(failure, pipeline);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -125,7 +129,7 @@ class Run {
     this.#share.giveBack();
   }
 
-  async #open(): Promise<RowReader> {
+  *#open(): Waits<RowReader> {
     const { prepared, source, task } = this.#job;
     const settings: OpenSettings = {
       input: prepared.template.input,
@@ -139,7 +143,7 @@ class Run {
     };
     // The first part begins where the file does.
     const head = task.part === undefined || task.part.number === 0 ? null : task.part.head;
-    const reader = head === null ? await openRows(source, settings) : await resumeRows(source, head, settings);
+    const reader = yield* head === null ? openRows(source, settings) : resumeRows(source, head, settings);
     this.#reader = reader;
     const { type, encoding, delimiter, headerRow } = reader.head;
     Object.assign(this.#report.input, { type, encoding, delimiter, header_row: headerRow });
@@ -148,7 +152,6 @@ class Run {
 
   async #openTables(): Promise<void> {
     const { prepared, task, kernels, budget } = this.#job;
-    if (prepared.hasNoTables) return;
     const breathe = () => this.#breathe();
     const tools = { kernels, budget, spill: this.#spill, largeRow: this.#gate, breathe };
     try {
@@ -180,11 +183,10 @@ class Run {
     return this.#pipeline;
   }
 
-  async #prepare(pipeline: Pipeline | null): Promise<void> {
-    if (pipeline === null) return;
-    for (const _ of pipeline.prepare()) {
+  *#goThrough(steps: Iterable<void>): Waits<void> {
+    for (const _ of steps) {
       this.#arena.clear();
-      await this.#breathe();
+      if (this.#isBreathless()) yield this.#idle(nextTurnOfLoop);
     }
   }
 
@@ -198,13 +200,13 @@ class Run {
     }
   }
 
-  async #readAll(reader: RowReader, pipeline: Pipeline | null): Promise<void> {
+  *#readAll(reader: RowReader, pipeline: Pipeline | null): Waits<void> {
     const pace = new BatchPace(this.#job.batchRowsMax ?? BATCH_ROWS_MAX);
     for (;;) {
       this.#arena.clear();
       const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
       const batch = reader.next(Math.min(pace.rows, wanted));
-      if (batch === 'wait') await this.#idle(() => reader.wait());
+      if (batch === 'wait') yield this.#idle(() => reader.wait());
       else if (batch === 'end') return;
       else {
         this.#holdRowLimit(reader.rowsRead);
@@ -213,7 +215,7 @@ class Run {
           pipeline?.push(batch);
           pace.took(batch.live, performance.now() - begun);
         }
-        await this.#breathe();
+        if (this.#isBreathless()) yield this.#idle(nextTurnOfLoop);
       }
     }
   }
@@ -225,23 +227,13 @@ class Run {
     this.#held ??= { code: 'ROW_LIMIT_EXCEEDED', message };
   }
 
-  async #finish(reader: RowReader, pipeline: Pipeline): Promise<Failure | null> {
-    this.#arena.clear();
-    for (const _ of pipeline.finish()) {
-      this.#arena.clear();
-      await this.#breathe();
-    }
-    this.#report.rows_read = reader.rowsRead;
-    return pipeline.verdict(reader.rowsRead);
-  }
-
   /** A part waits until those before it have told how large they are. */
-  async #turn(): Promise<void> {
+  *#turn(): Waits<void> {
     const { task, shared } = this.#job;
     if (task.part === undefined || shared === undefined) return;
     const { number } = task.part;
     const { turns } = shared;
-    while (!turns.isTurnOf(number)) await this.#idle(() => turns.passed(number));
+    while (!turns.isTurnOf(number)) yield this.#idle(() => turns.passed(number));
   }
 
   #outcome(failure: Failure | null, pipeline: Pipeline | null): RunOutcome {
@@ -260,13 +252,15 @@ class Run {
     };
   }
 
-  /** Gives way to other Runs when this one has worked for long enough. */
   async #breathe(): Promise<void> {
+    if (this.#isBreathless()) await this.#idle(nextTurnOfLoop);
+  }
+
+  /** Whether this Run has worked for so long that it gives way to others. */
+  #isBreathless(): boolean {
     this.#job.beat();
     if (this.#job.cancelled()) throw new Cancelled();
-    if (performance.now() - this.#since >= BREATH_MILLISECONDS) {
-      await this.#idle(nextTurnOfLoop);
-    }
+    return performance.now() - this.#since >= BREATH_MILLISECONDS;
   }
 
   async #idle(wait: () => Promise<void>): Promise<void> {

@@ -15,6 +15,7 @@ import { canResume } from './input/resume-rows.ts';
 import { instantiateKernel } from './kernel/kernel.ts';
 import type { RunTask, TaskPart } from './messages.ts';
 import type { PreparedTemplate } from './template/prepared-template.ts';
+import { settle } from './waits.ts';
 
 export interface PartSizes {
   /** Smaller files are done as a whole. */
@@ -81,7 +82,7 @@ async function headOf({ task, sizeBytes, prepared, kernels }: WholeRun, path: st
   const source = new FileSource(path);
   source.grown(sizeBytes, true);
   try {
-    const { head } = await openRows(source, {
+    const opening = openRows(source, {
       input: prepared.template.input,
       overrides: task.overrides,
       expected: prepared.expected,
@@ -90,6 +91,7 @@ async function headOf({ task, sizeBytes, prepared, kernels }: WholeRun, path: st
       kernel,
       largeRow: { acquire: async () => {} },
     });
+    const { head } = await settle(opening);
     if (!canResume(head)) return null;
     return prepared.plan(head.headers, {}).steps.every(({ rowLocal }) => rowLocal) ? head : null;
   } catch (error) {

@@ -24,6 +24,7 @@ import { runTemplate } from './run.ts';
 import { TableCache } from './tables/table-cache.ts';
 import { TaskUnpacker } from './task-packer.ts';
 import { TemplateCache } from './template/template-cache.ts';
+import { settle, type Waits } from './waits.ts';
 
 /** Milliseconds between two beats of a thread that has nothing to do: below the silence that keeps new Runs away. */
 const IDLE_BEAT_MILLISECONDS = 100;
@@ -52,8 +53,9 @@ export class Thread {
   readonly #templates: TemplateCache;
   readonly #tables = new TableCache();
   readonly #sources = new Map<number, BytesSource | FileSource>();
-  /** Runs over bytes in memory never wait, so one after the other is as fast as together, in one kernel's memory. */
-  #lastInMemory: Promise<void> = Promise.resolve();
+  /** Runs over bytes in memory hardly wait, so one after the other is as fast as together, in one kernel's memory. */
+  readonly #inMemory: RunTask[] = [];
+  #isInMemoryAtWork = false;
 
   constructor(start: ThreadStart, { templates = new TemplateCache(), collector = new ThreadCollector() }: Shared = {}) {
     this.#templates = templates;
@@ -103,19 +105,28 @@ export class Thread {
   }
 
   #start(task: RunTask): void {
-    if (task.source.kind === 'file') void this.#run(task, new FileSource(task.source.path, task.part?.from));
+    const { source } = task;
+    if (source.kind === 'file') void settle(this.#run(task, new FileSource(source.path, task.part?.from)));
     else {
-      const source = new BytesSource(task.source.bytes);
-      this.#lastInMemory = this.#lastInMemory.then(() => this.#run(task, source));
+      this.#inMemory.push(task);
+      if (!this.#isInMemoryAtWork) void settle(this.#runInMemory());
     }
   }
 
-  async #run(task: RunTask, source: BytesSource | FileSource): Promise<void> {
+  *#runInMemory(): Waits<void> {
+    this.#isInMemoryAtWork = true;
+    for (let task = this.#inMemory.shift(); task !== undefined; task = this.#inMemory.shift()) {
+      if (task.source.kind === 'bytes') yield* this.#run(task, new BytesSource(task.source.bytes));
+    }
+    this.#isInMemoryAtWork = false;
+  }
+
+  *#run(task: RunTask, source: BytesSource | FileSource): Waits<void> {
     this.#sources.set(task.task, source);
     const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_ROOM_BYTES);
     try {
       if (this.#isCancelled(task)) throw new Cancelled();
-      const outcome = await runTemplate({
+      const outcome = yield* runTemplate({
         task,
         prepared: this.#templates.get(task.template),
         source,

@@ -16,6 +16,7 @@ import { compileKernels } from '../../workers/kernel/kernel.ts';
 import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
 import { runTemplate } from '../../workers/run.ts';
 import { TemplateCache } from '../../workers/template/template-cache.ts';
+import { settle } from '../../workers/waits.ts';
 import type { Contender } from './contender.ts';
 
 export const templateRun: Contender = {
@@ -26,30 +27,32 @@ export const templateRun: Contender = {
     const budget = budgetBytes === null ? unlimitedShare() : limitedShare(budgetBytes);
     const file = new FileSource(input);
     file.grown(statSync(input).size, true);
-    const outcome = await runTemplate({
-      task: {
-        task: 1,
-        template: text,
-        source: { kind: 'file', path: input },
-        ending: 'csv',
-        overrides: { delimiter: null, headerRow: null },
-        limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
-        output: { path: output, memoryBytesMax: 0 },
-        spillDirectory: `${output}.spill`,
-        tables: {},
-        secretsDirectory: null,
-        startedAt: new Date().toISOString(),
-        reservationBytes: RUN_RESERVATION_BYTES,
-      },
-      prepared: new TemplateCache().get(text),
-      source: file,
-      kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
-      budget,
-      largeRow: new Int32Array(new SharedArrayBuffer(4)),
-      largeRowOwner: 1,
-      cancelled: () => false,
-      beat: () => {},
-    });
+    const outcome = await settle(
+      runTemplate({
+        task: {
+          task: 1,
+          template: text,
+          source: { kind: 'file', path: input },
+          ending: 'csv',
+          overrides: { delimiter: null, headerRow: null },
+          limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+          output: { path: output, memoryBytesMax: 0 },
+          spillDirectory: `${output}.spill`,
+          tables: {},
+          secretsDirectory: null,
+          startedAt: new Date().toISOString(),
+          reservationBytes: RUN_RESERVATION_BYTES,
+        },
+        prepared: new TemplateCache().get(text),
+        source: file,
+        kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
+        budget,
+        largeRow: new Int32Array(new SharedArrayBuffer(4)),
+        largeRowOwner: 1,
+        cancelled: () => false,
+        beat: () => {},
+      }),
+    );
     if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
     return null;
   },

@@ -12,6 +12,7 @@ import type { RunOutcome, RunTask } from '../../workers/messages.ts';
 import { runTemplate } from '../../workers/run.ts';
 import { checkTemplate } from '../../workers/template/check.ts';
 import { TemplateCache } from '../../workers/template/template-cache.ts';
+import { settle } from '../../workers/waits.ts';
 
 const budget = unlimitedShare();
 const kernels = new KernelPool(compileKernels(), budget, NO_COLLECTOR);
@@ -83,18 +84,20 @@ export async function applyTemplate(
       startedAt: '2026-01-31T12:00:00Z',
       reservationBytes: RUN_RESERVATION_BYTES,
     };
-    const outcome = await runTemplate({
-      task,
-      prepared: templates.get(text),
-      source: bytes,
-      kernels: limits.spills === true ? new KernelPool(compileKernels(), refusing, NO_COLLECTOR) : kernels,
-      budget: limits.spills === true ? refusing : budget,
-      largeRow: new Int32Array(new SharedArrayBuffer(4)),
-      largeRowOwner: 1,
-      cancelled: () => false,
-      beat: () => undefined,
-      batchRowsMax,
-    });
+    const outcome = await settle(
+      runTemplate({
+        task,
+        prepared: templates.get(text),
+        source: bytes,
+        kernels: limits.spills === true ? new KernelPool(compileKernels(), refusing, NO_COLLECTOR) : kernels,
+        budget: limits.spills === true ? refusing : budget,
+        largeRow: new Int32Array(new SharedArrayBuffer(4)),
+        largeRowOwner: 1,
+        cancelled: () => false,
+        beat: () => undefined,
+        batchRowsMax,
+      }),
+    );
     const { output } = outcome;
     const made = output === null ? null : (output.bytes ?? readFileSync(path));
     return { text: made === null ? null : Buffer.from(made).toString(), outcome };

@@ -11,6 +11,7 @@ import type { RunOutcome } from '../../workers/messages.ts';
 import { runTemplate } from '../../workers/run.ts';
 import { checkTemplate } from '../../workers/template/check.ts';
 import { PreparedTemplate } from '../../workers/template/prepared-template.ts';
+import { settle } from '../../workers/waits.ts';
 
 /** What the operation's state may take. */
 export const STATE_BYTES = 16 * 1024 * 1024;
@@ -103,32 +104,34 @@ export async function runLimited(
   let beats = 0;
   rmSync(output, { force: true });
   try {
-    const outcome = await runTemplate({
-      task: {
-        task: 1,
-        template: { source, format: 'json', sha256: '' },
-        source: { kind: 'file', path: files.input },
-        ending: 'csv',
-        overrides: { delimiter: ',', headerRow: 0 },
-        limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
-        output: { path: output, memoryBytesMax: 0 },
-        spillDirectory: spill,
-        tables: { t: { path: files.table, sha256: digest(files.table) } },
-        secretsDirectory: null,
-        startedAt: '2026-01-31T12:00:00Z',
-        reservationBytes: RUN_RESERVATION_BYTES,
-      },
-      prepared: new PreparedTemplate(checked.template),
-      source: file,
-      kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
-      budget,
-      largeRow: new Int32Array(new SharedArrayBuffer(4)),
-      largeRowOwner: 1,
-      cancelled: () => beats > cancelAfter,
-      beat: () => {
-        beats++;
-      },
-    });
+    const outcome = await settle(
+      runTemplate({
+        task: {
+          task: 1,
+          template: { source, format: 'json', sha256: '' },
+          source: { kind: 'file', path: files.input },
+          ending: 'csv',
+          overrides: { delimiter: ',', headerRow: 0 },
+          limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
+          output: { path: output, memoryBytesMax: 0 },
+          spillDirectory: spill,
+          tables: { t: { path: files.table, sha256: digest(files.table) } },
+          secretsDirectory: null,
+          startedAt: '2026-01-31T12:00:00Z',
+          reservationBytes: RUN_RESERVATION_BYTES,
+        },
+        prepared: new PreparedTemplate(checked.template),
+        source: file,
+        kernels: new KernelPool(compileKernels(), budget, NO_COLLECTOR),
+        budget,
+        largeRow: new Int32Array(new SharedArrayBuffer(4)),
+        largeRowOwner: 1,
+        cancelled: () => beats > cancelAfter,
+        beat: () => {
+          beats++;
+        },
+      }),
+    );
     return { outcome, output, spill, mostBytes: budget.mostBytes };
   } finally {
     file.close();

@@ -8,6 +8,7 @@ import { csvCell } from '../../workers/kernel/plain/emit-csv.ts';
 import { createRowWriter } from '../../workers/output/index.ts';
 import { MemorySink } from '../../workers/output/memory-sink.ts';
 import type { TemplateOutput } from '../../workers/template/template.ts';
+import { settle } from '../../workers/waits.ts';
 import { newBench } from './build-batch.ts';
 import { csvOutput, jsonOutput } from './output-settings.ts';
 
@@ -67,18 +68,20 @@ function spellCell({ text, quoted }: { text: string; quoted: boolean }, delimite
 
 async function convert(file: Buffer, delimiter: string, output: TemplateOutput, nullValues: readonly string[]) {
   const bench = newBench();
-  const reader = await openCsvReader({
-    ...bench,
-    source: new BytesSource(file),
-    dialect: { delimiter, quote: '"', headerRow: 0 },
-    nullValues,
-    ragged: 'pad',
-    strayQuotes: 'keep',
-    type: 'csv',
-    encoding: 'utf-8',
-    largeRow: { acquire: async () => {} },
-    windowBytes: 4096,
-  });
+  const reader = await settle(
+    openCsvReader({
+      ...bench,
+      source: new BytesSource(file),
+      dialect: { delimiter, quote: '"', headerRow: 0 },
+      nullValues,
+      ragged: 'pad',
+      strayQuotes: 'keep',
+      type: 'csv',
+      encoding: 'utf-8',
+      largeRow: { acquire: async () => {} },
+      windowBytes: 4096,
+    }),
+  );
   const sink = new MemorySink();
   const schema = reader.head.headers.map((name, id) => ({ id, name, type: 'text' as const }));
   const writer = createRowWriter({ ...bench, output, schema, nullValues, sink, bufferBytes: 1024 });

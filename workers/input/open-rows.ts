@@ -6,6 +6,7 @@ import { Failed } from '../failure.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { TaskOverrides } from '../messages.ts';
 import type { TemplateInput } from '../template/template.ts';
+import type { Waits } from '../waits.ts';
 import { type CsvReaderParts, isFastDialect, type LargeRowAccess, noBreath } from './csv/csv-input.ts';
 import { openCsvReader } from './csv/csv-reader.ts';
 import { openPlainReader } from './csv/plain-reader.ts';
@@ -41,22 +42,23 @@ export interface OpenSettings {
   readonly breathe?: () => Promise<void>;
 }
 
-export async function openRows(stored: ByteSource, settings: OpenSettings): Promise<RowReader> {
-  let { head, source } = await lookAhead(stored, SAMPLE_BYTES);
+/** Waits for the first bytes. Throws Failed. */
+export function* openRows(stored: ByteSource, settings: OpenSettings): Waits<RowReader> {
+  let { head, source } = yield* lookAhead(stored, SAMPLE_BYTES);
   let type = contentTypeOf(head);
   if (type === 'gzip') {
     const inflated = new GunzipSource(source, settings.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
-    ({ head, source } = await lookAhead(inflated, SAMPLE_BYTES));
+    ({ head, source } = yield* lookAhead(inflated, SAMPLE_BYTES));
     type = contentTypeOf(head);
   }
   if (type !== 'text') {
     const what = type === 'zip' ? 'an XLSX workbook or another ZIP file' : 'compressed twice';
     throw new Failed('UNSUPPORTED_FILE_TYPE', `The file is ${what}; send CSV (also gzip-compressed).`);
   }
-  return openText(source, head, settings);
+  return yield* openText(source, head, settings);
 }
 
-function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Promise<RowReader> {
+function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Waits<RowReader> {
   if (head.length === 0) throw new Failed('MALFORMED_FILE', 'The file is empty.');
   const { csv } = settings.input;
   const encoding = encodingOf(head, csv.encoding);

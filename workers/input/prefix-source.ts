@@ -1,4 +1,5 @@
 // A source that gives again the bytes that were looked at before the reader was chosen, then goes on with the rest.
+import type { Waits } from '../waits.ts';
 import type { ByteSource } from './reader.ts';
 
 class PrefixSource implements ByteSource {
@@ -40,18 +41,18 @@ const HEAD_BYTES_FIRST = 4096;
  * The first bytes of a source, up to `bytes` of them, waiting for them; fewer only where the source ends before.
  * @returns them, and a source that gives them again
  */
-export async function lookAhead(
+export function* lookAhead(
   source: ByteSource,
   bytes: number,
-): Promise<{ readonly head: Uint8Array; readonly source: ByteSource }> {
+): Waits<{ readonly head: Uint8Array; readonly source: ByteSource }> {
   const whole = source.whole?.(bytes) ?? null;
   if (whole !== null) return { head: whole, source };
-  const head = await readHead(source, bytes);
+  const head = yield* readHead(source, bytes);
   return { head, source: new PrefixSource(head, source) };
 }
 
 /** Reads up to `bytes` bytes, waiting for them; fewer only where the source ends before. */
-async function readHead(source: ByteSource, bytes: number): Promise<Uint8Array> {
+function* readHead(source: ByteSource, bytes: number): Waits<Uint8Array> {
   let head = new Uint8Array(Math.min(bytes, HEAD_BYTES_FIRST));
   let length = 0;
   while (length < bytes) {
@@ -64,7 +65,7 @@ async function readHead(source: ByteSource, bytes: number): Promise<Uint8Array> 
     length += got;
     if (got > 0) continue;
     if (source.ended) break;
-    await source.wait();
+    yield source.wait();
   }
   return head.subarray(0, length);
 }

@@ -1,5 +1,6 @@
 // A reader that begins in the middle of a file, at the first byte of a record: what openRows finds at the beginning of
 // the file is given.
+import type { Waits } from '../waits.ts';
 import { openCsvReader } from './csv/csv-reader.ts';
 import type { OpenSettings } from './open-rows.ts';
 import type { ByteSource, FileHead, RowReader } from './reader.ts';
@@ -10,7 +11,7 @@ export function canResume({ type, encoding, delimiter }: FileHead): boolean {
 }
 
 /** @param head of a file for which canResume is true */
-export function resumeRows(source: ByteSource, head: FileHead, settings: OpenSettings): Promise<RowReader> {
+export function resumeRows(source: ByteSource, head: FileHead, settings: OpenSettings): Waits<RowReader> {
   const { input, arena, kernel, largeRow } = settings;
   const { type, encoding, delimiter, quote, headerRow, headers } = head;
   if (delimiter === null) throw new Error('a part of a file that is not CSV');

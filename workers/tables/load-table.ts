@@ -20,6 +20,7 @@ import { SpillFile } from '../spill/spill-file.ts';
 import type { SpillFolder } from '../spill/spill-folder.ts';
 import { headerNames } from '../template/file-columns.ts';
 import type { TemplateInput } from '../template/template.ts';
+import { settle } from '../waits.ts';
 import { TableRows } from './table-rows.ts';
 
 export interface TableTools {
@@ -56,7 +57,7 @@ export async function loadTable(name: string, table: TaskTable, tools: TableTool
     const arena = new Arena(heap);
     const settings = { input: TABLE_INPUT, overrides: { delimiter: null, headerRow: null }, expected: null };
     const { largeRow } = tools;
-    reader = await openRows(source, { ...settings, inflatedBytesMax: null, arena, kernel, largeRow });
+    reader = await settle(openRows(source, { ...settings, inflatedBytesMax: null, arena, kernel, largeRow }));
     rows = new TableRows(headerNames(reader.head.headers), tools.budget, () => new SpillFile(tools.spill));
     await copyRows(reader, rows, kernel, arena, tools);
     if (source.digest() !== table.sha256) throw new Failed('TEMPLATE_CHECK_FAILED', changed(name));

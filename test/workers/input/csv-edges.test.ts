@@ -14,6 +14,7 @@ import { openCsvReader } from '../../../workers/input/csv/csv-reader.ts';
 import { openPlainReader } from '../../../workers/input/csv/plain-reader.ts';
 import { FileSource } from '../../../workers/input/file-source.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
+import { settle } from '../../../workers/waits.ts';
 import { referenceRows } from './csv-reference.ts';
 import { type ReadSettings, readerParts, readRows } from './read-rows.ts';
 
@@ -94,7 +95,7 @@ test('a row that outgrows the window waits at the gate', async (t) => {
       asked.push(regionBytes);
     },
   };
-  const reader = await openCsvReader({ ...parts, largeRow });
+  const reader = await settle(openCsvReader({ ...parts, largeRow }));
   for (let state = reader.next(BATCH_ROWS_MAX); state !== 'end'; state = reader.next(BATCH_ROWS_MAX)) {
     if (state === 'wait') await reader.wait();
   }
@@ -109,7 +110,7 @@ test('a reader stays within the reservation of a Run', async (t) => {
     new BytesSource(Buffer.from(`${'a,'.repeat(99)}b\n${`${'1,'.repeat(99)}2\n`.repeat(5_000)}`)),
     {},
   );
-  const reader = await openCsvReader(parts);
+  const reader = await settle(openCsvReader(parts));
   while (reader.next(BATCH_ROWS_MAX) !== 'end') parts.arena.clear();
   t.equal(reader.rowsRead, 5_000);
   t.ok(parts.heap.usedBytes < RUN_RESERVATION_BYTES / 2, `${parts.heap.usedBytes} bytes`);
@@ -122,7 +123,7 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
   const bytes = Buffer.from(`a,b\n${'12345,67890\n'.repeat(100_000)}`);
   writeFileSync(path, bytes);
   const source = new FileSource(path);
-  const opening = openCsvReader(readerParts(kernel, source, {}));
+  const opening = settle(openCsvReader(readerParts(kernel, source, {})));
   for (let at = 100_000; at < bytes.length; at += 100_000) {
     source.grown(at, false);
     await new Promise((resolve) => setImmediate(resolve));
@@ -138,9 +139,9 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
   reader.close();
 
   const silent = new FileSource(path);
-  const waiting = openCsvReader(readerParts(kernel, silent, {}));
+  const waiting = settle(openCsvReader(readerParts(kernel, silent, {})));
   silent.cancel();
-  await t.rejects(waiting, new Cancelled());
+  await t.rejects(async () => await waiting, new Cancelled());
   const gone = new FileSource(join(folder, 'nothing'));
   gone.grown(10, true);
   t.throws(() => gone.read(new Uint8Array(4)), { code: 'ENOENT' });
@@ -155,7 +156,7 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
 test('columns stay raw until a cell of theirs is a null text', async (t) => {
   const text = 'a,b,c,d\n1,NA,"NA",x\n2,3,"N""A",NAN\n';
   const kinds = async (nullValues: readonly string[]): Promise<string[]> => {
-    const reader = await openCsvReader(readerParts(kernel, new BytesSource(Buffer.from(text)), { nullValues }));
+    const reader = await settle(openCsvReader(readerParts(kernel, new BytesSource(Buffer.from(text)), { nullValues })));
     const batch = reader.next(BATCH_ROWS_MAX);
     return typeof batch === 'string' ? [batch] : batch.columns.map(({ kind }) => kind);
   };

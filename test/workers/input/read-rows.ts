@@ -8,6 +8,7 @@ import type { CsvDialect, CsvReaderParts } from '../../../workers/input/csv/csv-
 import type { ByteSource, RowReader } from '../../../workers/input/reader.ts';
 import type { Kernel } from '../../../workers/kernel/kernel.ts';
 import type { CodeCounts, RunReport } from '../../../workers/report.ts';
+import { settle, type Waits } from '../../../workers/waits.ts';
 
 export type Row = readonly (string | null)[];
 
@@ -89,7 +90,7 @@ export function readerParts(kernel: Kernel, source: ByteSource, settings: ReadSe
 }
 
 export async function readRows(
-  open: (parts: CsvReaderParts) => Promise<RowReader>,
+  open: (parts: CsvReaderParts) => Waits<RowReader>,
   kernel: Kernel,
   bytes: Uint8Array,
   settings: ReadSettings = {},
@@ -101,7 +102,7 @@ export async function readRows(
   let reader: RowReader | null = null;
   let failure: string | null = null;
   try {
-    reader = await open(parts);
+    reader = await settle(open(parts));
     await readAll(reader, parts, settings.batches ?? [4096], (batch) => {
       collect(batch, rows, sourceRows);
     });

@@ -1,6 +1,7 @@
 // The CSV fast lane: bytes to batches whose columns stay raw in the window until somebody asks for their text.
 import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable } from '../../batch.ts';
 import type { CodeCounts, RunReport } from '../../report.ts';
+import type { Waits } from '../../waits.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { mergeCounts } from './counts.ts';
 import { type CsvReaderParts, noBreath } from './csv-input.ts';
@@ -22,7 +23,7 @@ const NO_QUOTE = 0xff;
  * Reads up to the header, waiting for bytes. The dialect must be a fast one (isFastDialect). Throws Failed
  * (MALFORMED_FILE); the source is then closed.
  */
-export async function openCsvReader(parts: CsvReaderParts): Promise<RowReader> {
+export function* openCsvReader(parts: CsvReaderParts): Waits<RowReader> {
   const { heap, kernel, dialect } = parts;
   const delimiter = dialect.delimiter.charCodeAt(0);
   const quote = dialect.quote === '' ? NO_QUOTE : dialect.quote.charCodeAt(0);
@@ -30,10 +31,10 @@ export async function openCsvReader(parts: CsvReaderParts): Promise<RowReader> {
     atStart: parts.headers === undefined,
   });
   try {
-    while (window.fill(window.start) === 'wait') await window.wait();
+    while (window.fill(window.start) === 'wait') yield window.wait();
     const index = new StructuralIndex(heap, kernel.exports, delimiter, quote, window.start);
     const feed = new RecordFeed(heap, window, index, delimiter, quote);
-    const header = await headerOf(parts, feed);
+    const header = yield* headerOf(parts, feed);
     return new CsvReader(parts, feed, header, delimiter, quote);
   } catch (error) {
     window.close();
@@ -41,11 +42,11 @@ export async function openCsvReader(parts: CsvReaderParts): Promise<RowReader> {
   }
 }
 
-async function headerOf(parts: CsvReaderParts, feed: RecordFeed): Promise<CsvHeader> {
+function* headerOf(parts: CsvReaderParts, feed: RecordFeed): Waits<CsvHeader> {
   const { dialect, headers, strayQuotes, breathe } = parts;
   if (headers !== undefined) return { texts: headers, blankRecords: 0 };
   const records = leadingRecords(feed, dialect.quote);
-  return readHeader(records, dialect.headerRow, strayQuotes === 'fail', breathe ?? noBreath);
+  return yield* readHeader(records, dialect.headerRow, strayQuotes === 'fail', breathe ?? noBreath);
 }
 
 class CsvReader implements RowReader {

@@ -1,5 +1,6 @@
 // What comes before the data rows, in both lanes: skips the records above the header and reads the header, or finds the
 // number of columns of a file without one.
+import type { Waits } from '../../waits.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import { malformed } from './malformed.ts';
 
@@ -31,21 +32,22 @@ export interface CsvHeader {
 }
 
 /**
+ * Waits for bytes.
  * @param headerRow see CsvDialect
  * @param breathe lets the thread do other things: blank lines and records above a header can be the whole file
  */
-export async function readHeader(
+export function* readHeader(
   records: LeadingRecords,
   headerRow: number | null,
   strayFails: boolean,
   breathe: () => Promise<void>,
-): Promise<CsvHeader> {
+): Waits<CsvHeader> {
   let skipped = 0;
   let allBlank = true;
   for (;;) {
     const record = records.peek();
     if (record === 'wait') {
-      await records.wait();
+      yield records.wait();
       continue;
     }
     if (record === 'end') throw malformed(allBlank ? 'empty' : 'header', 0);
@@ -57,7 +59,7 @@ export async function readHeader(
     }
     records.skip();
     skipped++;
-    if (skipped % BREATH_RECORDS === 0) await breathe();
+    if (skipped % BREATH_RECORDS === 0) yield breathe();
   }
 }
 

@@ -3,6 +3,7 @@
 import { BATCH_ROWS_MAX, Batch, VIEW_BYTES, type ViewsColumn } from '../../batch.ts';
 import { Failed } from '../../failure.ts';
 import { type CodeCounts, countCode, type RunReport } from '../../report.ts';
+import type { Waits } from '../../waits.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import type { FileHead, RowReader } from '../reader.ts';
 import { mergeCounts } from './counts.ts';
@@ -19,12 +20,12 @@ const CELLS_MAX = 32_768;
 type Row = readonly (string | null)[];
 
 /** As openCsvReader, for any dialect. */
-export async function openPlainReader(parts: CsvReaderParts): Promise<RowReader> {
+export function* openPlainReader(parts: CsvReaderParts): Waits<RowReader> {
   const { heap, dialect } = parts;
   const window = new Window(heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES);
   try {
     const records = new PlainRecords(heap, window, dialect.delimiter, dialect.quote);
-    const header = await readHeader(
+    const header = yield* readHeader(
       records,
       dialect.headerRow,
       parts.strayQuotes === 'fail',
