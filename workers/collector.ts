@@ -18,7 +18,7 @@ export interface Collector {
 
 /** Of the calling thread. */
 export class ThreadCollector implements Collector {
-  readonly #collect = collectFunction();
+  #collect: (() => void) | null = null;
   #droppedBytes = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -35,6 +35,7 @@ export class ThreadCollector implements Collector {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
       if (this.#droppedBytes < COLLECT_BYTES) return;
+      this.#collect ??= collectFunction();
       this.#collect();
       this.#schedule(AGAIN_MILLISECONDS);
     }, milliseconds).unref();
