@@ -45,50 +45,50 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
   const form = load<u32>(format, 12), scaleMost = load<u32>(format, 16), rounding = load<u32>(format, 20);
   const minusZero = load<u32>(format, 24) != 0;
   const points = LOWEST_BITS * <u64>(point ^ 0x30);
+  const isCommon = form != DOUBLE;
   let filled: u32 = 0, back: u32 = 0, others: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
-    let start = <usize>load<u32>(view);
+    const cell = load<u64>(view);
+    let start = <usize>cell;
     if (start == 0) {
       store<u8>(meta + row, META_NULL);
       continue;
     }
-    const end = start + <usize>load<u32>(view, 4);
+    const end = start + <usize>(cell >> 32), place = at + (row << 3);
     const negative = signed && load<u8>(start) == 0x2d && end > start;
     start += <usize>negative;
     const length = <u32>(end - start);
-    let digits: u64 = 0, digitCount = length, scale: u32 = 0, sound = false;
-    if (length - 1 < 8) {
+    if (isCommon && length - 1 < 8) {
       // As one word, without a branch for a byte, which a processor would guess wrong where lengths differ. The last character
       // is in the highest byte; what is not of the text becomes zeros before it.
       const values = (load<u64>(start) ^ ZEROS) << (64 - ((<u64>length) << 3));
       const mark = ((values + ABOVE_NINE) | values) & HIGHEST_BITS;
       // At most one byte is no digit, and that is the point. What stands before it, in lower bytes, moves up over it.
       const wrong = ((values ^ points) & ((mark << 1) - (mark >> 7))) | (mark & (mark - 1));
-      const before = (values & ((mark >> 7) - 1)) << ((<u64>(mark != 0)) << 3);
-      digits = numberOf(before | (values & ~(mark | (mark - 1))));
-      digitCount = length - <u32>(mark != 0);
-      scale = (<u32>clz(mark) >> 3) & 7;
-      sound = wrong == 0 && digitCount != 0;
+      const scale = (<u32>clz(mark) >> 3) & 7;
+      if (wrong == 0 && length > <u32>(mark != 0) && (scaleMost == AS_WRITTEN || scale == scaleMost)) {
+        const before = (values & ((mark >> 7) - 1)) << ((<u64>(mark != 0)) << 3);
+        const digits = <i64>numberOf(before | (values & ~(mark | (mark - 1))));
+        others |= <u32>(mark >> 63);
+        if (<u32>load<u8>(start) - 0x31 > 8) others |= <u32>(!isLoneZero(start, end, point) || (negative && digits == 0));
+        store<i64>(place, negative ? -digits : digits);
+        store<u8>(meta + row, form == DECIMAL ? <u8>scale : 0);
+        filled++;
+        continue;
+      }
     }
-    if (!sound) {
-      sound = readLong(start, end, point, group);
-      digits = longDigits;
-      digitCount = longCount;
-      scale = longScale;
-      others |= <u32>longGroups;
-    }
-    others |= <u32>(<u32>load<u8>(end - 1) == point);
-    if (<u32>load<u8>(start) - 0x31 > 8) others |= <u32>(!isLoneZero(start, end, point) || (negative && digits == 0));
-    let value = <i64>digits;
+    let sound = readLong(start, end, point, group), value = <i64>longDigits, scale = longScale;
+    others |= <u32>longGroups | <u32>(<u32>load<u8>(end - 1) == point);
+    others |= <u32>(<u32>load<u8>(start) == 0x30 && (!isLoneZero(start, end, point) || (negative && value == 0))) | (<u32>load<u8>(start) == point);
     if (sound && scale != scaleMost && scaleMost != AS_WRITTEN) {
       others = 1;
       if (scale > scaleMost) {
-        value = rounded(digits, scale - scaleMost, rounding);
+        value = rounded(longDigits, scale - scaleMost, rounding);
         sound = value >= 0;
         scale = scaleMost;
       } else if (form != DOUBLE) {
-        sound = digitCount + scaleMost - scale <= RAISED_MAX;
+        sound = longCount + scaleMost - scale <= RAISED_MAX;
         if (sound) value *= load<i64>(TENS + ((<usize>(scaleMost - scale)) << 3));
         scale = scaleMost;
       }
@@ -99,7 +99,6 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
       continue;
     }
     filled++;
-    const place = at + (row << 3);
     if (form == DOUBLE) {
       const size = <f64>value / <f64>load<i64>(TENS + ((<usize>scale) << 3));
       store<f64>(place, !negative ? size : minusZero ? -size : 0 - size);
