@@ -10,9 +10,6 @@ const ITEMS: usize = 48;
 const ITEM_BYTES: usize = 32;
 const PIECE_BYTES: usize = 12;
 
-/** Items of so many characters at most are walked one by one. */
-const FEW: usize = 4;
-
 /** Starts of the items of the match at hand, and its end: room for 64 items. */
 const STARTS: usize = memory.data(65 * 4);
 
@@ -57,7 +54,7 @@ function firstMatch(program: usize, s: usize, e: usize, fixedStart: bool): usize
 }
 
 export function replacePattern(views: usize, rows: usize, count: u32, program: usize, cellBytesMax: u32, next: usize, limit: usize, todo: usize): usize {
-  const bytesDo = load<u32>(program, 24) != 0;
+  const bytesDo = load<u32>(program, 24) != 0, fixedStart = load<u32>(program, 4) != 0;
   let kept: u32 = 0, back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = <u32>((view - views) >> 3);
@@ -68,13 +65,12 @@ export function replacePattern(views: usize, rows: usize, count: u32, program: u
       continue;
     }
     store<u32>(rows + ((<usize>(kept++)) << 2), row);
-    const o = replaceCell(program, s, e, next, limit, <usize>cellBytesMax);
+    const o = fixedStart ? replaceStart(program, s, e, next, limit) : replaceAll(program, s, e, next, limit, <usize>cellBytesMax);
     if (o == 0) return 0;
     if (o == next) continue;
     // One byte stands behind each cell that changed, so that an empty one differs from one that did not.
     const length = o - next - 1;
-    store<u32>(view, <u32>next);
-    store<u32>(view, length > <usize>cellBytesMax ? cellBytesMax + 1 : <u32>length, 4);
+    store<u64>(view, <u64>next | ((<u64>(length > <usize>cellBytesMax ? <usize>cellBytesMax + 1 : length)) << 32));
     next = o;
   }
   store<u32>(todo, back);
@@ -82,73 +78,84 @@ export function replacePattern(views: usize, rows: usize, count: u32, program: u
 }
 
 /** The end of the changed cell and one byte; `o` itself when nothing matched; 0 when it does not fit. */
-function replaceCell(program: usize, s: usize, e: usize, o: usize, limit: usize, cellBytesMax: usize): usize {
-  const fixedStart = load<u32>(program, 4) != 0;
-  const items = <usize>load<u32>(program);
+// @ts-ignore: decorator
+@inline
+function replaceStart(program: usize, s: usize, e: usize, o: usize, limit: usize): usize {
+  const end = matchAt(program, s, e);
+  return end == 0 ? o : endCell(putPieces(program, end, o, limit), end, e, limit);
+}
+
+/** As replaceStart, wherever the pattern matches. */
+function replaceAll(program: usize, s: usize, e: usize, o: usize, limit: usize, cellBytesMax: usize): usize {
   let left = load<u32>(program, 16);
   const start = o;
-  let from = s, matched = false;
-  for (let p = fixedStart ? s : firstMember(program + ITEMS, s, e); p < e && left != 0; ) {
+  let from = s;
+  for (let p = firstMember(program + ITEMS, s, e); p < e && left != 0; ) {
     const end = matchAt(program, p, e);
     if (end == 0) {
-      if (fixedStart) break;
       p = firstMember(program + ITEMS, p + 1, e);
       continue;
     }
-    matched = true;
     left--;
     if (o + (p - from) + 16 > limit) return 0;
-    o = copy(o, from, p);
-    store<u32>(STARTS + (items << 2), <u32>end);
-    o = putPieces(program, o, limit);
+    o = putPieces(program, end, copy(o, from, p), limit);
     if (o == 0) return 0;
     from = end;
-    p = fixedStart ? end : firstMember(program + ITEMS, end, e);
-    if (o - start > cellBytesMax || fixedStart) break;
+    if (o - start > cellBytesMax) break;
+    p = firstMember(program + ITEMS, end, e);
   }
-  if (!matched) return start;
-  if (o + (e - from) + 16 > limit) return 0;
-  return copy(o, from, e) + 1;
+  return from == s ? start : endCell(o, from, e, limit);
+}
+
+/** Copies what stands behind the last match. */
+// @ts-ignore: decorator
+@inline
+function endCell(o: usize, from: usize, e: usize, limit: usize): usize {
+  return o == 0 || o + (e - from) + 16 > limit ? 0 : copy(o, from, e) + 1;
 }
 
 /** The end of the match at p, 0 when there is none. A match is never empty. */
-// @ts-ignore: decorator
-@inline
 function matchAt(program: usize, p: usize, e: usize): usize {
-  const items = load<u32>(program), literals = load<u32>(program, 28);
-  let k: u32 = 0;
+  const literals = <usize>load<u32>(program, 28);
+  let item = program + ITEMS, start = STARTS;
+  const itemsEnd = item + <usize>load<u32>(program) * ITEM_BYTES;
   if (literals != 0) {
-    if (e - p < <usize>literals || ((load<u64>(p) ^ load<u64>(program, 32)) & load<u64>(program, 40)) != 0) return 0;
-    for (; k < literals; k++) store<u32>(STARTS + ((<usize>k) << 2), <u32>(p++));
+    if (e - p < literals || ((load<u64>(p) ^ load<u64>(program, 32)) & load<u64>(program, 40)) != 0) return 0;
+    v128.store(start, i32x4.add(i32x4.splat(<i32>p), i32x4(0, 1, 2, 3)));
+    v128.store(start, i32x4.add(i32x4.splat(<i32>p), i32x4(4, 5, 6, 7)), 16);
+    p += literals;
+    item += literals * ITEM_BYTES;
+    start += literals << 2;
   }
-  let item = program + ITEMS + <usize>k * ITEM_BYTES;
-  for (; k < items; k++, item += ITEM_BYTES) {
-    store<u32>(STARTS + ((<usize>k) << 2), <u32>p);
+  for (; item < itemsEnd; item += ITEM_BYTES, start += 4) {
+    store<u32>(start, <u32>p);
     const least = <usize>load<u32>(item, 16), most = <usize>load<u32>(item, 20);
-    const end = e - p > most ? p + most : e;
-    let q = p;
-    if (most <= FEW) {
-      while (q < end && holds(item, <u32>load<u8>(q))) q++;
-    } else {
-      const set = v128.load(item);
-      for (; q < end; q += 16) {
-        const others = members(set, v128.load(q)) ^ 0xffff;
-        if (others == 0) continue;
-        q += <usize>ctz(others);
-        break;
-      }
-      if (q > end) q = end;
+    if (most == 1) {
+      if (p < e && holds(item, <u32>load<u8>(p))) p++;
+      else if (least != 0) return 0;
+      continue;
     }
+    const end = e - p > most ? p + most : e;
+    const set = v128.load(item);
+    let q = p;
+    for (; q < end; q += 16) {
+      const others = members(set, v128.load(q)) ^ 0xffff;
+      if (others == 0) continue;
+      q += <usize>ctz(others);
+      break;
+    }
+    if (q > end) q = end;
     if (q - p < least) return 0;
     p = q;
   }
   return load<u32>(program, 8) != 0 && p != e ? 0 : p;
 }
 
+/** Whether a character is in an item's set, which is of ASCII. */
 // @ts-ignore: decorator
 @inline
 function holds(item: usize, c: u32): bool {
-  return ((load<u8>(item + <usize>(c >> 3)) >> <u8>(c & 7)) & 1) != 0;
+  return c < 0x80 && ((<u32>load<u8>(item + <usize>(c >> 3)) >> (c & 7)) & 1) != 0;
 }
 
 /** Where from p on a match may begin: the first character that is in the set of an item that must not be empty; e if none is. */
@@ -164,17 +171,20 @@ function firstMember(item: usize, p: usize, e: usize): usize {
   return e;
 }
 
-function putPieces(program: usize, o: usize, limit: usize): usize {
-  const pieces = <usize>load<u32>(program, 12);
+/** Puts what the match that ends at `end` is replaced by; 0 when it does not fit. */
+function putPieces(program: usize, end: usize, o: usize, limit: usize): usize {
+  store<u32>(STARTS + (<usize>load<u32>(program) << 2), <u32>end);
   let piece = <usize>load<u32>(program, 20);
-  for (let k: usize = 0; k < pieces; k++, piece += PIECE_BYTES) {
-    let s = <usize>load<u32>(piece, 4), e = s + <usize>load<u32>(piece, 8);
+  const piecesEnd = piece + <usize>load<u32>(program, 12) * PIECE_BYTES;
+  for (; piece < piecesEnd; piece += PIECE_BYTES) {
+    let s = <usize>load<u32>(piece, 4), length = <usize>load<u32>(piece, 8);
     if (load<u32>(piece) == 1) {
-      e = <usize>load<u32>(STARTS + ((<usize>load<u32>(piece, 8)) << 2));
+      length = <usize>load<u32>(STARTS + (length << 2));
       s = <usize>load<u32>(STARTS + (s << 2));
+      length -= s;
     }
-    if (o + (e - s) + 16 > limit) return 0;
-    o = copy(o, s, e);
+    if (o + length + 16 > limit) return 0;
+    o = copy(o, s, s + length);
   }
   return o;
 }
