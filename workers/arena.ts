@@ -3,7 +3,7 @@
 import type { Heap } from './heap.ts';
 import { REGION_PADDING_BYTES } from './heap.ts';
 
-/** Enough for the computed cells of a batch (256 KiB of input) grown fourfold. */
+/** Enough for the computed cells of a batch (512 KiB of input) grown twofold. */
 export const ARENA_BYTES = 1_048_576;
 
 /** Up to here a loop over the letters of ASCII is faster than the call into the runtime. */

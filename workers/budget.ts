@@ -2,8 +2,8 @@
 // What belongs to the main thread (reservations of Runs, records, refusals) is in src/admission/memory-budget.ts.
 
 /**
- * What a Run may use without asking, in bytes: the sum of its input window (512 KiB), structural index (256 KiB), row
- * table (512 KiB), column views (1 MiB), arena (1 MiB) and output buffer (512 KiB), rounded up.
+ * What a Run may use without asking, in bytes: the sum of its input window (1 MiB), structural index (256 KiB), row table
+ * (512 KiB), arena with column views (1 MiB), output buffer (512 KiB) and what operations place beside them, rounded up.
  */
 export const RUN_RESERVATION_BYTES = 4 * 1024 * 1024;
 

@@ -8,7 +8,7 @@ import { countLineBreaks, invalidLine } from './lines.ts';
 import type { CsvTrouble } from './malformed.ts';
 import type { Window } from './window.ts';
 
-/** 256 KiB: a window of 256 KiB with four bytes a field; and more than a row may have fields, see `full`. */
+/** 256 KiB: a window of 512 KiB with eight bytes a field; and more than a row may have fields, see `full`. */
 const ENTRIES = 65_536;
 
 const STATE_BYTES = 24;
