@@ -14,14 +14,15 @@ export class BytesSource implements StoredSource {
   }
 
   read(target: Uint8Array): number {
-    const bytes = Math.min(target.length, this.#bytes.length - this.#at);
-    target.set(this.#bytes.subarray(this.#at, this.#at + bytes));
-    this.#at += bytes;
-    return bytes;
+    const rest = this.#rest();
+    const bytes = rest.length <= target.length ? rest : rest.subarray(0, target.length);
+    target.set(bytes);
+    this.#at += bytes.length;
+    return bytes.length;
   }
 
   whole(bytes: number): Uint8Array | null {
-    return this.#bytes.length - this.#at < bytes ? this.#bytes.subarray(this.#at) : null;
+    return this.#bytes.length - this.#at < bytes ? this.#rest() : null;
   }
 
   wait(): Promise<void> {
@@ -33,4 +34,8 @@ export class BytesSource implements StoredSource {
   }
 
   close(): void {}
+
+  #rest(): Uint8Array {
+    return this.#at === 0 ? this.#bytes : this.#bytes.subarray(this.#at);
+  }
 }

@@ -5,7 +5,7 @@ import type { OutputSink } from './output-sink.ts';
 /** Size of the kept bytes at the second write; it doubles as they grow. The first is often the whole of a small output. */
 const CAPACITY_BYTES_SECOND = 4096;
 
-const NOTHING = new Uint8Array(0);
+const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 export class MemorySink implements OutputSink {
   #kept = NOTHING;
@@ -30,18 +30,17 @@ export class MemorySink implements OutputSink {
     const size = this.#sizeBytes + bytes.length;
     if (size > this.#bytesMax) throw outputTooLarge();
     if (size > this.#kept.length) {
-      const isFirst = this.#kept.length === 0;
-      const grown = new Uint8Array(
-        isFirst ? Math.max(size, this.#roomBytes) : Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND),
-      );
-      grown.set(this.#kept.subarray(0, this.#sizeBytes));
-      this.#kept = grown;
+      if (this.#kept.length === 0) this.#kept = Buffer.allocUnsafe(Math.max(size, this.#roomBytes));
+      else this.#grow(size);
     }
     this.#kept.set(bytes, this.#sizeBytes);
     this.#sizeBytes = size;
   }
 
-  /** The bytes written, as `bytes`; the sink is empty then. */
+  /**
+   * The bytes written; the sink is empty then. More than a few kilobytes have a buffer of their own, which can be transferred
+   * to another thread.
+   */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.#kept.length === this.#sizeBytes ? this.#kept : this.bytes();
     this.#kept = NOTHING;
@@ -49,9 +48,9 @@ export class MemorySink implements OutputSink {
     return taken;
   }
 
-  /** A copy of just the bytes written, in a buffer of its own: it can be transferred to another thread. */
+  /** A copy of just the bytes written, in a buffer of its own. */
   bytes(): Uint8Array<ArrayBuffer> {
-    return this.#kept.slice(0, this.#sizeBytes);
+    return new Uint8Array(this.view());
   }
 
   /** The bytes written, where they lie: until the next call. */
@@ -62,6 +61,12 @@ export class MemorySink implements OutputSink {
   /** Empty; the room stays for what comes next. */
   clear(): void {
     this.#sizeBytes = 0;
+  }
+
+  #grow(size: number): void {
+    const grown = new Uint8Array(Math.max(size, this.#kept.length * 2, CAPACITY_BYTES_SECOND));
+    grown.set(this.view());
+    this.#kept = grown;
   }
 }
 

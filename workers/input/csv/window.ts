@@ -100,9 +100,8 @@ export class Window {
     while (this.filled < this.#goal) {
       const bytes = this.#source.read(this.#heap.u8.subarray(this.filled, this.#goal));
       this.filled += bytes;
-      if (bytes > 0) continue;
-      if (!this.#source.ended) return 'wait';
-      break;
+      if (this.#source.ended) break;
+      if (bytes === 0) return 'wait';
     }
     if (this.#atMark) this.#skipMark();
     if (this.filled < this.#goal) this.#finish();

@@ -11,6 +11,14 @@ const QUOTE = 0x22;
 /** Comma, semicolon, tabulator, bar: the usual delimiters. */
 const DELIMITERS = [0x2c, 0x3b, 0x09, 0x7c];
 
+/** By byte: 1 for each of these. */
+const DELIMITER_MARKS = marksOf(DELIMITERS);
+
+/** By delimiter, then by byte: 1 where an unquoted cell ends, and for a quote. */
+const END_MARKS: ReadonlyMap<number, Uint8Array> = new Map(
+  DELIMITERS.map((delimiter) => [delimiter, marksOf([delimiter, LF, CR, QUOTE])]),
+);
+
 export interface PlainForm {
   readonly delimiter: string;
   /** 0-based record with the most names that are looked for, the first of such; null where none has any. */
@@ -42,11 +50,17 @@ function onlyDelimiter(bytes: Uint8Array): number | null {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!;
     if (byte === LF || byte === CR) break;
-    if (byte === only || !DELIMITERS.includes(byte)) continue;
+    if (DELIMITER_MARKS[byte] === 0 || byte === only) continue;
     if (only !== null) return null;
     only = byte;
   }
   return only;
+}
+
+function marksOf(bytes: readonly number[]): Uint8Array {
+  const marks = new Uint8Array(256);
+  for (const byte of bytes) marks[byte] = 1;
+  return marks;
 }
 
 /** Goes through the records as splitSample does, and makes texts only of those that may be the header. */
@@ -55,6 +69,7 @@ class PlainSample {
   headerRow: number | null = null;
   readonly #bytes: Uint8Array;
   readonly #delimiter: number;
+  readonly #ends: Uint8Array;
   readonly #expected: ExpectedHeaders | null;
   #at = 0;
   /** Different names in the header. */
@@ -71,6 +86,7 @@ class PlainSample {
     this.delimiter = String.fromCharCode(delimiter);
     this.#bytes = bytes;
     this.#delimiter = delimiter;
+    this.#ends = END_MARKS.get(delimiter)!;
     this.#expected = expected;
   }
 
@@ -122,16 +138,12 @@ class PlainSample {
 
   #skipUnquoted(): boolean {
     const bytes = this.#bytes;
-    const delimiter = this.#delimiter;
+    const ends = this.#ends;
     let at = this.#at;
-    for (; at < bytes.length; at++) {
-      const byte = bytes[at]!;
-      if (byte === delimiter || byte === LF || byte === CR) break;
-      if (byte === QUOTE) return false;
-    }
+    while (at < bytes.length && ends[bytes[at]!] === 0) at++;
     this.#at = at;
     this.#isDoubled = false;
-    return true;
+    return bytes[at] !== QUOTE;
   }
 
   #skipQuoted(): boolean {
