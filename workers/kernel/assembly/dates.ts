@@ -53,9 +53,8 @@ const DAYS_BEFORE: usize = memory.data<u16>([0, 306, 337, 0, 31, 61, 92, 122, 15
 /** Days of each month of a common year. */
 const MONTH_DAYS: usize = memory.data<u8>([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
 
-/** What the last pattern that matched read. */
-let days: i64 = 0;
-let micros: i64 = 0;
+/** In place of days or microseconds: the text is no such date. */
+const NO_DATE: i64 = i64.MIN_VALUE;
 
 /**
  * Reads the cells of a row list by the first pattern that matches, spaces at their ends left out: days (`withTime` 0) or
@@ -68,50 +67,51 @@ export function readDates(views: usize, rows: usize, count: u32, program: usize,
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
     let s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
     // Almost all are of the first pattern and its width, which is 0 where it has none.
-    if (width != 0 && <u32>(e - s) == width && readFixed(first, s)) {
-      filled++;
-      store<i64>(at + (row << 3), withTime ? days * DAY_MICROS + micros : days);
-      store<u8>(meta + row, 0);
-      continue;
-    }
-    if (s == 0) {
-      store<u8>(meta + row, META_NULL);
-      continue;
-    }
-    while (s < e && load<u8>(s) == 0x20) s++;
-    while (s < e && load<u8>(e - 1) == 0x20) e--;
-    if (!readCell(program, s, e)) {
-      back++;
-      store<u32>(todo + ((<usize>back) << 2), <u32>row);
-      continue;
+    let read = width != 0 && <u32>(e - s) == width ? readFixed(first, s, withTime) : NO_DATE;
+    if (read == NO_DATE) {
+      if (s == 0) {
+        store<u8>(meta + row, META_NULL);
+        continue;
+      }
+      while (s < e && load<u8>(s) == 0x20) s++;
+      while (s < e && load<u8>(e - 1) == 0x20) e--;
+      read = readCell(program, s, e, withTime);
+      if (read == NO_DATE) {
+        back++;
+        store<u32>(todo + ((<usize>back) << 2), <u32>row);
+        continue;
+      }
     }
     filled++;
-    store<i64>(at + (row << 3), withTime ? days * DAY_MICROS + micros : days);
+    store<i64>(at + (row << 3), read);
     store<u8>(meta + row, 0);
   }
   store<u32>(todo, back);
   return filled;
 }
 
-function readCell(program: usize, s: usize, e: usize): bool {
+function readCell(program: usize, s: usize, e: usize, withTime: u32): i64 {
   const patterns = load<u32>(program);
   let pattern = program + 4;
   for (let k: u32 = 0; k < patterns; k++) {
     const parts = load<u32>(pattern);
     const width = <usize>load<u32>(pattern, WIDTH);
-    if (width == 0 ? readPattern(pattern + PATTERN_BYTES, parts, s, e) : e - s == width && readFixed(pattern, s)) return true;
+    let read = NO_DATE;
+    if (width == 0) read = readPattern(pattern + PATTERN_BYTES, parts, s, e, withTime);
+    else if (e - s == width) read = readFixed(pattern, s, withTime);
+    if (read != NO_DATE) return read;
     pattern += PATTERN_BYTES + <usize>parts * PART_BYTES;
   }
-  return false;
+  return NO_DATE;
 }
 
-function readPattern(part: usize, parts: u32, p: usize, e: usize): bool {
+function readPattern(part: usize, parts: u32, p: usize, e: usize, withTime: u32): i64 {
   let year: u32 = 1970, month: u32 = 1, day: u32 = 1, hour: u32 = 0, minute: u32 = 0, second: u32 = 0, fraction: u32 = 0;
   const end = part + <usize>parts * PART_BYTES;
   for (; part < end; part += PART_BYTES) {
     const kind = load<u32>(part), extra = load<u32>(part, 12);
     if (kind == LITERAL) {
-      if (p >= e || <u32>load<u8>(p) != extra) return false;
+      if (p >= e || <u32>load<u8>(p) != extra) return NO_DATE;
       p++;
       continue;
     }
@@ -124,7 +124,7 @@ function readPattern(part: usize, parts: u32, p: usize, e: usize): bool {
       if (kind != FRACTION || p - from < 6) value = value * 10 + digit;
     }
     const length = p - from;
-    if (length < least) return false;
+    if (length < least) return NO_DATE;
     if (kind == YEAR) year = value;
     else if (kind == SHORT_YEAR) year = value + (value > extra ? 1900 : 2000);
     else if (kind == MONTH) month = value;
@@ -134,39 +134,38 @@ function readPattern(part: usize, parts: u32, p: usize, e: usize): bool {
     else if (kind == SECOND) second = value;
     else fraction = value * load<u32>(FRACTION_UNITS + ((length < 6 ? length : 6) << 2));
   }
-  return p == e && setRead(year, month, day, hour, minute, second, fraction);
+  return p == e ? checkedDate(year, month, day, hour, minute, second, fraction, withTime) : NO_DATE;
 }
 
 /** Reads a text of the pattern's width, all places at once. */
 // @ts-ignore: decorator
 @inline
-function readFixed(pattern: usize, s: usize): bool {
+function readFixed(pattern: usize, s: usize, withTime: u32): i64 {
   const bytes = v128.load(s), digits = v128.load(pattern, DIGITS_AT);
   const values = v128.sub<i8>(bytes, i8x16.splat(0x30));
   const others = v128.and(v128.xor(bytes, v128.load(pattern, TEXT_AT)), v128.load(pattern, LITERALS_AT));
-  if (v128.any_true(v128.or(v128.and(i8x16.gt_u(values, i8x16.splat(9)), digits), others))) return false;
+  if (v128.any_true(v128.or(v128.and(i8x16.gt_u(values, i8x16.splat(9)), digits), others))) return NO_DATE;
   const places = i8x16.swizzle(v128.and(values, digits), v128.load(pattern, PLACES_AT));
   const tens = v128.and(places, i16x8.splat(0xff));
   const pairs = v128.add<i16>(v128.mul<i16>(tens, i16x8.splat(10)), i16x8.shr_u(places, 8));
-  if (v128.any_true(i16x8.gt_u(v128.sub<i16>(pairs, leastPairs()), pairSpans()))) return false;
+  if (v128.any_true(i16x8.gt_u(v128.sub<i16>(pairs, leastPairs()), pairSpans()))) return NO_DATE;
   const pivot = load<u32>(pattern, PIVOT), low = <u32>v128.extract_lane<u16>(pairs, 1);
   const year = pivot == LONG_YEAR ? <u32>v128.extract_lane<u16>(pairs, 0) * 100 + low : low + (low > pivot ? 1900 : 2000);
   const month = <u32>v128.extract_lane<u16>(pairs, 2), day = <u32>v128.extract_lane<u16>(pairs, 3);
-  if (year == 0 || (day > 28 && day > daysInMonth(year, month))) return false;
+  if (year == 0 || (day > 28 && day > daysInMonth(year, month))) return NO_DATE;
+  const days = dayNumber(year, month, day);
+  if (!withTime) return days;
   const seconds = i32x4.dot_i16x8_s(i16x8.shuffle(pairs, i16x8.splat(0), 4, 5, 6, 8, 8, 8, 8, 8), i16x8(3600, 60, 1, 0, 0, 0, 0, 0));
-  days = dayNumber(year, month, day);
-  micros = <i64>(i32x4.extract_lane(seconds, 0) + i32x4.extract_lane(seconds, 1)) * SECOND_MICROS;
-  return true;
+  return days * DAY_MICROS + <i64>(i32x4.extract_lane(seconds, 0) + i32x4.extract_lane(seconds, 1)) * SECOND_MICROS;
 }
 
 // @ts-ignore: decorator
 @inline
-function setRead(year: u32, month: u32, day: u32, hour: u32, minute: u32, second: u32, fraction: u32): bool {
-  if (hour > 23 || minute > 59 || second > 59) return false;
-  if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || (day > 28 && day > daysInMonth(year, month))) return false;
-  days = dayNumber(year, month, day);
-  micros = (<i64>hour * 3600 + <i64>minute * 60 + <i64>second) * SECOND_MICROS + <i64>fraction;
-  return true;
+function checkedDate(year: u32, month: u32, day: u32, hour: u32, minute: u32, second: u32, fraction: u32, withTime: u32): i64 {
+  if (hour > 23 || minute > 59 || second > 59) return NO_DATE;
+  if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || (day > 28 && day > daysInMonth(year, month))) return NO_DATE;
+  const days = dayNumber(year, month, day);
+  return withTime ? days * DAY_MICROS + (<i64>hour * 3600 + <i64>minute * 60 + <i64>second) * SECOND_MICROS + <i64>fraction : days;
 }
 
 // @ts-ignore: decorator

@@ -74,9 +74,17 @@ const SHORT_BYTES_MAX: usize = 32;
 function isAsciiTelephone(start: usize, end: usize): bool {
   const length = <u32>(end - start);
   if (length > <u32>SHORT_BYTES_MAX || load<u8>(start) != 0x2b || length < 2 || !isDigit(load<u8>(start, 1))) return false;
-  const low = v128.load(start, 1), high = v128.load(start, 17);
-  const digits = maskOf(digitBytes(low), digitBytes(high), length - 1);
-  const others = maskOf(separatorBytes(low), separatorBytes(high), length - 1);
+  const low = v128.load(start, 1);
+  let digits = digitBytes(low), others = separatorBytes(low);
+  if (length > 17) {
+    const high = v128.load(start, 17);
+    digits |= digitBytes(high) << 16;
+    others |= separatorBytes(high) << 16;
+  }
+  // Without the plus there are 31 bytes at most.
+  const asked = (<u32>1 << (length - 1)) - 1;
+  digits &= asked;
+  others &= asked;
   const count = popcnt(digits);
   return popcnt(others) + count == length - 1 && count >= PHONE_DIGITS_MIN && count <= PHONE_DIGITS_MAX;
 }
@@ -95,12 +103,6 @@ function separatorBytes(bytes: v128): u32 {
   const parentheses = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x28)), i8x16.splat(2));
   const marks = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x2d)), i8x16.splat(3));
   return <u32>i8x16.bitmask(v128.or(spaces, v128.or(parentheses, marks)));
-}
-
-// @ts-ignore: decorator
-@inline
-function maskOf(low: u32, high: u32, length: u32): u32 {
-  return (low | (high << 16)) & <u32>(((<u64>1) << (<u64>length)) - 1);
 }
 
 /** True for a cell [start, end) starting with + or - that is a plain number or a telephone number. */

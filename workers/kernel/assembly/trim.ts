@@ -10,6 +10,7 @@ export function trimViews(views: usize, rows: usize, count: u32): void {
     const start = <usize>load<u32>(view);
     let s = start,
       e = start + length;
+    if (!mayBeSpace(<u32>load<u8>(s)) && !mayEndSpace(<u32>load<u8>(e - 1))) continue;
     while (s < e) {
       const n = spaceAt(s, e);
       if (n == 0) break;
@@ -25,6 +26,20 @@ export function trimViews(views: usize, rows: usize, count: u32): void {
       store<u32>(view, <u32>(e - s), 4);
     }
   }
+}
+
+/** Whether white space may begin with this byte. Without branches, as letters beyond ASCII come at any time. */
+// @ts-ignore: decorator
+@inline
+function mayBeSpace(c: u32): bool {
+  return (<u32>(c <= 32) | <u32>(c == 0xc2) | <u32>(c - 0xe1 < 3)) != 0;
+}
+
+/** Whether white space may end with this byte. */
+// @ts-ignore: decorator
+@inline
+function mayEndSpace(c: u32): bool {
+  return (<u32>(c <= 32) | <u32>(c - 0x80 < 0x30)) != 0;
 }
 
 /** Each run of white space becomes one space. Cells that are so already keep their view. */
