@@ -180,6 +180,8 @@ function anyView(program: usize, step: usize, classes: usize, start: usize, leng
 }
 
 /** A typed cell. 0 = no room. */
+// @ts-ignore: decorator
+@inline
 function cell(program: usize, step: usize, kind: u32, physical: usize, out: usize, limit: usize): usize {
   if (out + <usize>load<u32>(step, NULL_LENGTH) + TYPED_BYTES_MAX * 2 > limit) return 0;
   const meta = load<u8>(<usize>load<u32>(step, SECOND) + physical);
@@ -190,14 +192,15 @@ function cell(program: usize, step: usize, kind: u32, physical: usize, out: usiz
     const start = <usize>(meta ? load<u32>(step, TRUE_AT) : load<u32>(step, FALSE_AT));
     return copyOver(out, start, start + length);
   }
-  return typed(program, step, kind, load<i64>(<usize>load<u32>(step, SOURCE) + (physical << 3)), meta, out);
+  const value = load<i64>(<usize>load<u32>(step, SOURCE) + (physical << 3));
+  const flags = load<u32>(step, FLAGS) & (FLAG_QUOTE | FLAG_SCAN);
+  const end = typedText(program, kind, value, meta, out + <usize>(flags != 0));
+  return flags == 0 ? end : withQuotes(program, flags, out, end);
 }
 
-function typed(program: usize, step: usize, kind: u32, value: i64, scale: u32, out: usize): usize {
-  const flags = load<u32>(step, FLAGS);
-  if ((flags & (FLAG_QUOTE | FLAG_SCAN)) == 0) return typedText(program, kind, value, scale, out);
+/** Puts quotes around the text behind `out` and up to `end`, or moves it to `out`. */
+function withQuotes(program: usize, flags: u32, out: usize, end: usize): usize {
   const start = out + 1;
-  const end = typedText(program, kind, value, scale, start);
   if (!(flags & FLAG_QUOTE) && !holdsSpecial(program, start, end)) {
     memory.copy(out, start, end - start);
     return end - 1;
