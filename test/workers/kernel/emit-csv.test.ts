@@ -17,8 +17,8 @@ const cell = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .string({ unit: fc.constantFrom(...'0123456789 0123456789()./-,%', '\u00a0'), minLength: 4, maxLength: 40 })
-      .map((digits) => `+4${digits}`),
+      .string({ unit: fc.constantFrom(...'0123456789 0123456789()./-,%', '\u00a0'), maxLength: 40 })
+      .map((digits) => `+${digits}`),
   },
   {
     weight: 2,

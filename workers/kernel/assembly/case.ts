@@ -12,9 +12,9 @@ const FAR_SHIFT: u32 = 0x1e00 - 0x800;
  */
 export function changeCase(views: usize, rows: usize, count: u32, firstLetter: i32, table: usize, next: usize, limit: usize, todo: usize): usize {
   let kept: u32 = 0, back: u32 = 0;
-  const low = i8x16.splat(<i8>firstLetter), span = i8x16.splat(26), bit = i8x16.splat(32);
+  const low = i8x16.splat(<i8>firstLetter), span = i8x16.splat(25), bit = i8x16.splat(32);
   // Letters of Latin-1 behind their first byte C3: those that change, and the two on whose ways only the table knows.
-  const lead = i8x16.splat(-61), latinLow = i8x16.splat(firstLetter == 97 ? -96 : -128), latinSpan = i8x16.splat(31);
+  const lead = i8x16.splat(-61), latinLow = i8x16.splat(firstLetter == 97 ? -96 : -128), latinSpan = i8x16.splat(30);
   const sign = i8x16.splat(firstLetter == 97 ? -73 : -105);
   for (let i: u32 = 0; i < count; i++) {
     const row = load<u32>(rows + ((<usize>i) << 2));
@@ -25,12 +25,12 @@ export function changeCase(views: usize, rows: usize, count: u32, firstLetter: i
     while (p < e) {
       const v = v128.load(p);
       const left = <u32>(e - p);
-      let letters = i8x16.lt_u(v128.sub<i8>(v, low), span);
+      let letters = i8x16.le_u(v128.sub<i8>(v, low), span);
       let high = <u32>i8x16.bitmask(v);
       if (high != 0) {
         const leads = i8x16.eq(v, lead);
         const behind = i8x16.shuffle(leads, i8x16.splat(0), 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
-        const latin = v128.andnot(i8x16.lt_u(v128.sub<i8>(v, latinLow), latinSpan), i8x16.eq(v, sign));
+        const latin = v128.andnot(i8x16.le_u(v128.sub<i8>(v, latinLow), latinSpan), i8x16.eq(v, sign));
         letters = v128.or(letters, v128.and(latin, behind));
         const strange = v128.or(i8x16.eq(v, i8x16.splat(-97)), i8x16.eq(v, i8x16.splat(-65)));
         const told = <u32>i8x16.bitmask(v128.andnot(behind, strange));

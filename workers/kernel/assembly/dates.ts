@@ -35,7 +35,7 @@ const SECOND_MICROS: i64 = 1000000;
 /** Micros of a fraction's last digit, by how many digits it has; what is below a microsecond is cut. */
 const FRACTION_UNITS: usize = memory.data<u32>([0, 100000, 10000, 1000, 100, 10, 1]);
 
-/** Least of each pair of digits of CCYYMMDDhhmmss, and how much more it may be. */
+/** Least of each pair of digits of CCYYMMDDhhmmss, and how many values it may have. */
 // @ts-ignore: decorator
 @inline
 function leastPairs(): v128 {
@@ -44,7 +44,7 @@ function leastPairs(): v128 {
 // @ts-ignore: decorator
 @inline
 function pairSpans(): v128 {
-  return i16x8(99, 99, 11, 30, 23, 59, 59, 99);
+  return i16x8(100, 100, 12, 31, 24, 60, 60, 100);
 }
 
 /** Days of the year before each month, of a year that begins with March. */
@@ -144,11 +144,11 @@ function readFixed(pattern: usize, s: usize, withTime: u32): i64 {
   const bytes = v128.load(s), digits = v128.load(pattern, DIGITS_AT);
   const values = v128.sub<i8>(bytes, i8x16.splat(0x30));
   const others = v128.and(v128.xor(bytes, v128.load(pattern, TEXT_AT)), v128.load(pattern, LITERALS_AT));
-  if (v128.any_true(v128.or(v128.and(i8x16.gt_u(values, i8x16.splat(9)), digits), others))) return NO_DATE;
+  if (v128.any_true(v128.or(v128.and(i8x16.ge_u(values, i8x16.splat(10)), digits), others))) return NO_DATE;
   const places = i8x16.swizzle(v128.and(values, digits), v128.load(pattern, PLACES_AT));
   const tens = v128.and(places, i16x8.splat(0xff));
   const pairs = v128.add<i16>(v128.mul<i16>(tens, i16x8.splat(10)), i16x8.shr_u(places, 8));
-  if (v128.any_true(i16x8.gt_u(v128.sub<i16>(pairs, leastPairs()), pairSpans()))) return NO_DATE;
+  if (v128.any_true(i16x8.ge_u(v128.sub<i16>(pairs, leastPairs()), pairSpans()))) return NO_DATE;
   const pivot = load<u32>(pattern, PIVOT), low = <u32>v128.extract_lane<u16>(pairs, 1);
   const year = pivot == LONG_YEAR ? <u32>v128.extract_lane<u16>(pairs, 0) * 100 + low : low + (low > pivot ? 1900 : 2000);
   const month = <u32>v128.extract_lane<u16>(pairs, 2), day = <u32>v128.extract_lane<u16>(pairs, 3);

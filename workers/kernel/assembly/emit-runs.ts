@@ -3,7 +3,7 @@
 // range.
 import { bare, empty, field, isFormula, isNull, putNull, text } from './csv-text';
 import { copyOver, copyWide } from './emit-copy';
-import { isHarmlessSigned } from './formula';
+import { isShortTelephone } from './formula';
 import {
   CELL_CLASSES,
   CLASS_QUOTE,
@@ -107,8 +107,9 @@ export function copyRun(program: usize, step: usize, row: usize, out: usize): us
       else next = unquoted(program, step, fieldStart + 1, fieldEnd - 1, out);
       if (next == 0) continue;
     } else {
-      // Most signs stand before numbers.
-      if (kind == CLASS_SIGN ? isHarmlessSigned(fieldStart, fieldEnd) : !isAltered(program, fieldStart, fieldEnd)) continue;
+      // Most signs stand before telephone numbers.
+      if (kind == CLASS_SIGN && isShortTelephone(fieldStart, fieldEnd)) continue;
+      if (!isAltered(program, fieldStart, fieldEnd)) continue;
       if (fieldStart > start) out = copyOver(out, start, fieldStart);
       next = field(program, step, fieldStart, fieldEnd, out);
     }
