@@ -2,9 +2,9 @@
 import { isAscii } from 'node:buffer';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import { detectDialect } from './dialect.ts';
-import { isEvenCut, type ScanTools } from './even-cut.ts';
+import type { ScanTools } from './even-cut.ts';
 import { detectHeaderRow } from './header-row.ts';
-import { plainForm } from './plain-sample.ts';
+import { plainForm } from './plain-form.ts';
 import { type Dialect, splitSample } from './sample.ts';
 
 /** What the request or the Template has already fixed. */
@@ -31,8 +31,7 @@ export interface DetectedForm extends Dialect {
 export function detectForm(bytes: Uint8Array, ended: boolean, known: KnownForm, tools: ScanTools): DetectedForm {
   const expected = known.headerRow === null ? known.expected : null;
   const isOpen = known.delimiter === null && known.quote === null;
-  const isEven = (candidate: string): boolean => isEvenCut(bytes, ended, candidate, tools);
-  const plain = isOpen ? plainForm(bytes, ended, expected, isEven) : null;
+  const plain = isOpen ? plainForm(bytes, ended, expected, tools) : null;
   const headerRow = known.headerRow ?? plain?.headerRow ?? null;
   if (plain !== null && headerRow !== null)
     return { delimiter: plain.delimiter, quote: QUOTE, headerRow: rowOf(headerRow) };

@@ -28,18 +28,30 @@ export interface ScanTools {
   readonly kernel: Kernel;
 }
 
+/** Where the records of a sample lie: until something else is put into the arena. */
+export interface EvenCut {
+  /** Address of the sample's first byte. */
+  readonly text: number;
+  /** Address of the list of the u32 addresses of all delimiters and line breaks (of a CRLF its LF). */
+  readonly entries: number;
+  /** Records. */
+  readonly rows: number;
+  /** Fields of each. */
+  readonly columns: number;
+}
+
 /**
- * True only where splitSample, too, gives records of one length and no odd quote. Where it cannot be told, false.
+ * Only where splitSample, too, gives records of one length and no odd quote. Where it cannot be told, null.
  * @param bytes the sample in UTF-8, without a byte order mark
  * @param ended see splitSample
  * @param delimiter one character of ASCII
  */
-export function isEvenCut(bytes: Uint8Array, ended: boolean, delimiter: string, tools: ScanTools): boolean {
+export function evenCut(bytes: Uint8Array, ended: boolean, delimiter: string, tools: ScanTools): EvenCut | null {
   const { arena, kernel } = tools;
   const mark = arena.next;
   const entriesBytes = (bytes.length + ROUNDING_ENTRIES) * 4;
   const at = arena.tryTake(STATE_SLOTS * 4 + entriesBytes + bytes.length + 2 * REGION_PADDING_BYTES);
-  if (at === 0 || bytes.length === 0) return false;
+  if (at === 0 || bytes.length === 0) return null;
   const { u8, u32 } = arena.heap;
   const state = at >>> 2;
   const entries = state + STATE_SLOTS;
@@ -51,13 +63,14 @@ export function isEvenCut(bytes: Uint8Array, ended: boolean, delimiter: string, 
   kernel.exports.scan(at, end, entries * 4 + entriesBytes, delimiter.charCodeAt(0), QUOTE);
   arena.release(mark);
   const rows = u32[state + ROW_ENDS]!;
-  if (u32[state + AT] !== end || rows === 0 || (u32[state + FLAGS]! & FLAG_LITERAL_QUOTE) !== 0) return false;
-  if (u32[state + MODE] === MODE_QUOTED && rows < SAMPLE_RECORDS_MAX) return false;
+  if (u32[state + AT] !== end || rows === 0 || (u32[state + FLAGS]! & FLAG_LITERAL_QUOTE) !== 0) return null;
+  if (u32[state + MODE] === MODE_QUOTED && rows < SAMPLE_RECORDS_MAX) return null;
   let columns = 1;
   while (!isLineBreak(u8[u32[entries + columns - 1]!])) columns++;
   // What the end of the sample cuts off does not count.
   const isEnough = u32[state + OUT]! >= (entries + rows * columns) * 4;
-  return isEnough && kernel.exports.rowsAreUniform(entries * 4, rows, columns) === 1;
+  const isEven = isEnough && kernel.exports.rowsAreUniform(entries * 4, rows, columns) === 1;
+  return isEven ? { text, entries: entries * 4, rows, columns } : null;
 }
 
 /** Copies the sample behind a line break. Of a whole file the last record needs none. Gives where it ends. */
