@@ -16,7 +16,7 @@ import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
 import type { SpillFolder } from './spill/spill-folder.ts';
 import type { Tables } from './tables/table-cache.ts';
-import type { RunPlan } from './template/plan.ts';
+import type { PlannedStep, RunPlan } from './template/plan.ts';
 import type { Template } from './template/template.ts';
 
 export interface PipelineParts {
@@ -51,7 +51,7 @@ export interface Pipeline {
 export function buildPipeline(parts: PipelineParts): Pipeline {
   const errors = new RunErrors();
   const output = new OutputStage(parts);
-  const links: Link[] = [];
+  let links: readonly Link[] = [];
   let next: Next = (batch) => output.push(batch);
   const { startedAt, secretsDirectory } = parts.task;
   const flag = flagOf(parts);
@@ -60,16 +60,9 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
   const { steps } = parts.plan;
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index]!;
-    const report: OperationReport = {
-      operation: step.operation.name,
-      id: step.operation.id,
-      rows_in: 0,
-      rows_out: 0,
-      cells_changed: 0,
-      errors: {},
-    };
-    parts.report.operations.unshift(report);
-    const behind = [...links];
+    const report = emptyReport(step);
+    parts.report.operations = [report, ...parts.report.operations];
+    const behind = links;
     const preview = EndPreview.of(behind, step.output, flag);
     const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt, beforeRows }));
     const operator = step.definition.start(step.plan, {
@@ -94,13 +87,17 @@ export function buildPipeline(parts: PipelineParts): Pipeline {
     });
     const { rowLocal, needsAllRows, input, edits } = step;
     const link: Link = { operator, report, rowLocal, needsAllRows, input, edits, muted: false };
-    links.unshift(link);
+    links = [link, ...behind];
     next = (batch) => {
       report.rows_in += batch.live;
       if (batch.live > 0 && !link.muted) operator.push(batch);
     };
   }
   return new Chain(parts, links, next, errors, output, works);
+}
+
+function emptyReport({ operation: { name, id } }: PlannedStep): OperationReport {
+  return { operation: name, id, rows_in: 0, rows_out: 0, cells_changed: 0, errors: {} };
 }
 
 /** Id of the flag column, or null. */

@@ -3,6 +3,8 @@
 import { isAscii } from 'node:buffer';
 import type { ColumnPattern } from '../template/column-pattern.ts';
 import type { HeaderMatch, Template } from '../template/template.ts';
+import { expectedTexts } from './detect/header-row.ts';
+import { splitSample } from './detect/sample.ts';
 import { cleaned, headerKey, isPlain } from './headers.ts';
 
 /** Latin letters of which neither Unicode's compatible forms nor case folding make ASCII: a key keeps something of them. */
@@ -16,6 +18,15 @@ const CASE_BIT = 0x20;
 const SHAPE_FACTOR = 128;
 const SHAPES = 8192;
 
+/** Longer records, in bytes, are looked at each time: what is kept of each Template stays small. */
+const KEPT_BYTES_MAX = 4096;
+
+interface KnownRecord {
+  readonly bytes: Buffer;
+  readonly delimiter: string;
+  readonly hits: number;
+}
+
 export class ExpectedHeaders {
   readonly #names: ReadonlySet<string>;
   readonly #patterns: readonly ColumnPattern[];
@@ -25,6 +36,8 @@ export class ExpectedHeaders {
   /** On the first two levels a plain text and its key differ in case alone: most cells of a file are told by their shape. */
   readonly #keepsShape: boolean;
   readonly #isAllAscii: boolean;
+  /** The last record that was looked at: many small files have the same header. */
+  #last: KnownRecord | null = null;
 
   /** Null when the Template looks for none by name. */
   static of({ fileColumns, input, patterns }: Template): ExpectedHeaders | null {
@@ -59,6 +72,16 @@ export class ExpectedHeaders {
     return this.#patterns.some(
       (pattern) => pattern.test(text) || (this.#level !== 'exact' && pattern.test(cleaned(text))),
     );
+  }
+
+  /** How many different names the record has whose bytes are [start, end): of a plain file, in double quotes if any. */
+  hits(bytes: Uint8Array, start: number, end: number, delimiter: string): number {
+    const record = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+    if (this.#last?.delimiter === delimiter && this.#last.bytes.equals(record)) return this.#last.hits;
+    const { records } = splitSample(record.toString(), { delimiter, quote: '"' }, true);
+    const hits = expectedTexts(records[0] ?? [], (cell) => this.has(cell), 0);
+    if (record.length <= KEPT_BYTES_MAX) this.#last = { bytes: Buffer.from(record), delimiter, hits };
+    return hits;
   }
 
   /** True for bytes [start, end) of UTF-8 that are surely none: of most others, too, `has` will say no. */

@@ -51,5 +51,6 @@ export function looksLikeMarkup(text: string): boolean {
 }
 
 function startsWith(head: Uint8Array, magic: readonly number[], offset = 0): boolean {
-  return head.length >= offset + magic.length && magic.every((byte, index) => head[offset + index] === byte);
+  for (let index = 0; index < magic.length; index++) if (head[offset + index] !== magic[index]) return false;
+  return true;
 }

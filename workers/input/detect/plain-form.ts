@@ -3,15 +3,16 @@
 import type { Heap } from '../../heap.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import { type EvenCut, evenCut, type ScanTools } from './even-cut.ts';
-import { expectedTexts, HEADER_RECORDS_MAX } from './header-row.ts';
-import { splitSample } from './sample.ts';
+import { HEADER_RECORDS_MAX } from './header-row.ts';
 
 const LF = 10;
 const CR = 13;
 const QUOTE = 0x22;
 
-/** Comma, semicolon, tabulator, bar: the usual delimiters. */
-const DELIMITERS = [0x2c, 0x3b, 0x09, 0x7c];
+const COMMA = 0x2c;
+const SEMICOLON = 0x3b;
+const TABULATOR = 0x09;
+const BAR = 0x7c;
 
 export interface PlainForm {
   readonly delimiter: string;
@@ -44,7 +45,8 @@ function onlyDelimiter(bytes: Uint8Array): string | null {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!;
     if (byte === LF || byte === CR) break;
-    if (byte === only || !DELIMITERS.includes(byte)) continue;
+    const isUsual = byte === COMMA || byte === SEMICOLON || byte === TABULATOR || byte === BAR;
+    if (!isUsual || byte === only) continue;
     if (only !== 0) return null;
     only = byte;
   }
@@ -72,8 +74,9 @@ class NamedRecords {
     let bestHits = 0;
     for (let record = 0; record < recordsMax; record++) {
       if (!this.#mayHaveMore(record, bestHits)) continue;
-      const { records } = splitSample(this.#text(record), { delimiter, quote: '"' }, true);
-      const hits = expectedTexts(records[0]!, (cell) => this.#expected.has(cell), bestHits);
+      const start = this.#start(record * this.#cut.columns);
+      const end = this.#end((record + 1) * this.#cut.columns - 1);
+      const hits = this.#expected.hits(this.#u8, start, end, delimiter);
       if (hits > bestHits) best = record;
       bestHits = Math.max(bestHits, hits);
     }
@@ -96,13 +99,6 @@ class NamedRecords {
     // Where quotes stand in it, the cell is another text than its bytes.
     for (let at = start + 1; at < end - 1; at++) if (this.#u8[at] === QUOTE) return false;
     return this.#expected.exclude(this.#u8, start + 1, end - 1);
-  }
-
-  #text(record: number): string {
-    const { columns } = this.#cut;
-    const start = this.#start(record * columns);
-    const end = this.#end((record + 1) * columns - 1);
-    return Buffer.from(this.#u8.buffer, start, end - start).toString();
   }
 
   /** Cells are counted through all records. */
