@@ -95,7 +95,8 @@ export class RowTable {
   #takeUniform(index: StructuralIndex, limit: number): void {
     const { columns } = this.#rules;
     const ready = (index.completeEnd - index.cursor) / 4 / columns;
-    const rows = limit === 0 ? ready : Math.min(limit, ready);
+    // In equal shares: a large batch and a small one fill the caches and the arena with the large one for nothing.
+    const rows = limit === 0 ? ready : Math.ceil(ready / Math.max(1, Math.ceil(ready / limit)));
     const behind = index.cursor + rows * columns * 4;
     if (limit > 0) this.#kernel.indexRows(index.cursor, index.rowStart - 1, rows, columns, this.at);
     index.rowStart = this.#heap.u32[(behind >>> 2) - 1]! + 1;
