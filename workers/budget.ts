@@ -2,7 +2,7 @@
 // What belongs to the main thread (reservations of Runs, records, refusals) is in src/admission/memory-budget.ts.
 
 /**
- * What a Run may use without asking, in bytes: the sum of its input window (1 MiB), structural index (256 KiB), row table
+ * What a Run may use without asking, in bytes: the sum of its input window (1 MiB), structural index (512 KiB), row table
  * (512 KiB), arena with column views (1 MiB), output buffer (512 KiB) and what operations place beside them, rounded up.
  */
 export const RUN_RESERVATION_BYTES = 4 * 1024 * 1024;

@@ -8,8 +8,11 @@ import { countLineBreaks, invalidLine } from './lines.ts';
 import type { CsvTrouble } from './malformed.ts';
 import type { Window } from './window.ts';
 
-/** 256 KiB: a window of 512 KiB with eight bytes a field; and more than a row may have fields, see `full`. */
-const ENTRIES = 65_536;
+/**
+ * 512 KiB: a window of as much with four bytes a field, else narrow fields leave each window a second, small batch; and
+ * more than a row may have fields, see `full`.
+ */
+const ENTRIES = 131_072;
 
 const STATE_BYTES = 24;
 /** u32 slots of the scan's state (kernel/assembly/structural.ts). */
