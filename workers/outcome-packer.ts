@@ -1,6 +1,7 @@
 // The way of a worker thread's messages to the main thread. Reports stay texts: the main thread only hands them on.
 import type { FromWorker, RunOutcome, RunOutcomeOutput, TaskOutcome } from './messages.ts';
 import { bytesAt, type PackedPlace, type Parcel, ParcelBytes } from './parcel.ts';
+import { reportText } from './report-text.ts';
 
 type Done = Extract<FromWorker, { kind: 'done' }>;
 
@@ -36,7 +37,7 @@ export function taskOutcome(outcome: RunOutcome): TaskOutcome {
     output: outcome.output,
     failure: outcome.failure,
     busyMilliseconds: outcome.busyMilliseconds,
-    reportText: JSON.stringify(outcome.report),
+    reportText: reportText(outcome.report),
     rowsRead: outcome.report.rows_read,
   };
 }
