@@ -5,7 +5,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { FromWorker, RunTask, TaskOutcome, ThreadStart, ToWorker } from '../workers/messages.ts';
 import { CANCEL_FLAGS, CONTROL_BEAT, CONTROL_SLOTS } from '../workers/messages.ts';
 import { messagesOf } from '../workers/outcome-packer.ts';
-import type { Parcel } from '../workers/parcel.ts';
+import { PARCEL_MESSAGES_MAX, type Parcel } from '../workers/parcel.ts';
 import { TaskPacker } from '../workers/task-packer.ts';
 
 /** How a task ended. `interrupted`: its thread was lost. */
@@ -126,8 +126,9 @@ export class PoolThread {
 
   /** The bytes of a task's source must not be used any more. */
   post(message: ToWorker): void {
-    if (this.#outbox.isEmpty) setImmediate(() => this.#flush());
+    if (this.#outbox.size === 0) setImmediate(() => this.#flush());
     this.#outbox.add(message);
+    if (this.#outbox.size >= PARCEL_MESSAGES_MAX) this.#flush();
   }
 
   /** The thread has ended: so have its Runs. */
@@ -140,6 +141,7 @@ export class PoolThread {
   }
 
   #flush(): void {
+    if (this.#outbox.size === 0) return;
     const parcel = this.#outbox.parcel();
     this.#port.postMessage(parcel, parcel.buffers);
   }

@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { FromWorker } from './messages.ts';
 import { OutcomePacker } from './outcome-packer.ts';
+import { PARCEL_MESSAGES_MAX } from './parcel.ts';
 
 export class Outbox {
   readonly #port: MessagePort;
@@ -13,11 +14,13 @@ export class Outbox {
 
   /** The bytes of an output must not be used any more. */
   send(message: FromWorker): void {
-    if (this.#packer.isEmpty) setImmediate(() => this.#flush());
+    if (this.#packer.size === 0) setImmediate(() => this.#flush());
     this.#packer.add(message);
+    if (this.#packer.size >= PARCEL_MESSAGES_MAX) this.#flush();
   }
 
   #flush(): void {
+    if (this.#packer.size === 0) return;
     const parcel = this.#packer.parcel();
     this.#port.postMessage(parcel, parcel.buffers);
   }

@@ -47,8 +47,9 @@ export class OutcomePacker {
   #messages: PackedMessage[] = [];
   #reports: string[] = [];
 
-  get isEmpty(): boolean {
-    return this.#messages.length === 0;
+  /** Messages for the next parcel. */
+  get size(): number {
+    return this.#messages.length;
   }
 
   /** The bytes of an output must not be used any more. */

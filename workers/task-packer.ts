@@ -44,8 +44,9 @@ export class TaskPacker {
   #bytes = new ParcelBytes();
   #messages: PackedMessage[] = [];
 
-  get isEmpty(): boolean {
-    return this.#messages.length === 0;
+  /** Messages for the next parcel. */
+  get size(): number {
+    return this.#messages.length;
   }
 
   /** The bytes of a task's source must not be used any more. */

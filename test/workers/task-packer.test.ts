@@ -72,7 +72,7 @@ t.test('messages keep their order, and sources of any length their bytes', async
   });
   packer.add({ kind: 'stop' });
   const parcel = packer.parcel();
-  t.ok(packer.isEmpty);
+  t.equal(packer.size, 0);
   const messages = new TaskUnpacker().messages(structuredClone(parcel, { transfer: [...parcel.buffers] }));
   t.strictSame(
     messages.map(({ kind }) => kind),
