@@ -23,7 +23,7 @@ const BLOCK_ENTRIES_BYTES: usize = 72 * 4;
 const EXACT_BYTES: usize = 512;
 
 /** Blocks per round: the line feeds are counted in bytes, at most four a block and lane. */
-const ROUND_BYTES: usize = 63 * 64;
+const ROUND_BLOCKS: usize = 63;
 
 /**
  * Goes on from the state (see structural.ts) up to `end` or until fewer than 72 entries fit before `limit`. The byte
@@ -45,71 +45,105 @@ export function scan(state: usize, end: usize, limit: usize, delimiter: u32, quo
 
 /** Whole blocks only. False when the next bytes must be read one by one. */
 function scanBlocks(state: usize, end: usize, full: usize, delimiter: u32, quote: u32): bool {
-  const delimiters = i8x16.splat(<i8>delimiter);
-  const feeds = i8x16.splat(<i8>LF);
-  const returns = i8x16.splat(<i8>CR);
-  const quotes = i8x16.splat(<i8>quote);
+  let clear = true;
+  let p = <usize>load<u32>(state, AT);
+  while (clear && p + 64 <= end && <usize>load<u32>(state, OUT) <= full) {
+    const roomBlocks = ((full - <usize>load<u32>(state, OUT)) >> 8) + 1;
+    const round = p + (min<usize>(min<usize>(ROUND_BLOCKS, (end - p) >> 6), roomBlocks) << 6);
+    if (load<u32>(state, MODE) != MODE_QUOTED) scanPlain(state, round, delimiter, quote);
+    if (<usize>load<u32>(state, AT) < round) clear = scanQuoted(state, round, delimiter, quote);
+    p = <usize>load<u32>(state, AT);
+  }
+  if (load<u32>(state, MODE) != MODE_QUOTED) store<u32>(state, modeBehind(<u32>load<u8>(p - 1), delimiter, quote), MODE);
+  return clear && p + 64 <= end;
+}
+
+/**
+ * Blocks without quotes and lone CRs, which most are: up to `round` or to one that has some. The loop over those without
+ * any CR needs few registers, and ends behind all that it compares with: so the compiler keeps that in registers.
+ */
+function scanPlain(state: usize, round: usize, delimiter: u32, quote: u32): void {
+  const delimiters = i8x16.splat(<i8>delimiter), quotes = i8x16.splat(<i8>quote);
+  const feeds = i8x16.splat(<i8>LF), returns = i8x16.splat(<i8>CR);
   let p = <usize>load<u32>(state, AT);
   let o = <usize>load<u32>(state, OUT);
-  let inside: u64 = load<u32>(state, MODE) == MODE_QUOTED ? ~(<u64>0) : 0;
-  let lines: u32 = 0;
-  let quotedLines: u32 = 0;
-  let clear = true;
+  let feedCounts = i8x16.splat(0);
   let lowest = i8x16.splat(-1);
-  while (clear && p + 64 <= end && o <= full) {
-    const round = min(p + ROUND_BYTES, end - 63);
-    let feedCounts = i8x16.splat(0);
-    for (; p < round && o <= full; p += 64) {
-      const a = v128.load(p),
-        b = v128.load(p, 16),
-        c = v128.load(p, 32),
-        d = v128.load(p, 48);
-      const fa = i8x16.eq(a, feeds),
-        fb = i8x16.eq(b, feeds),
-        fc = i8x16.eq(c, feeds),
-        fd = i8x16.eq(d, feeds);
-      let found = mask(
+  while (p < round) {
+    do {
+      const a = v128.load(p), b = v128.load(p, 16), c = v128.load(p, 32), d = v128.load(p, 48);
+      const others = v128.or(
+        v128.or(v128.or(i8x16.eq(a, quotes), i8x16.eq(a, returns)), v128.or(i8x16.eq(b, quotes), i8x16.eq(b, returns))),
+        v128.or(v128.or(i8x16.eq(c, quotes), i8x16.eq(c, returns)), v128.or(i8x16.eq(d, quotes), i8x16.eq(d, returns))),
+      );
+      const fa = i8x16.eq(a, feeds), fb = i8x16.eq(b, feeds), fc = i8x16.eq(c, feeds), fd = i8x16.eq(d, feeds);
+      const found = mask(
         v128.or(i8x16.eq(a, delimiters), fa),
         v128.or(i8x16.eq(b, delimiters), fb),
         v128.or(i8x16.eq(c, delimiters), fc),
         v128.or(i8x16.eq(d, delimiters), fd),
       );
-      const qm = mask(i8x16.eq(a, quotes), i8x16.eq(b, quotes), i8x16.eq(c, quotes), i8x16.eq(d, quotes));
-      const ra = i8x16.eq(a, returns),
-        rb = i8x16.eq(b, returns),
-        rc = i8x16.eq(c, returns),
-        rd = i8x16.eq(d, returns);
-      let cr: u64 = 0;
-      let alone: u64 = 0;
-      if (v128.any_true(v128.or(v128.or(ra, rb), v128.or(rc, rd)))) {
-        cr = mask(ra, rb, rc, rd);
-        alone = cr & ~((mask(fa, fb, fc, fd) >> 1) | ((<u64>(<u32>load<u8>(p, 64) == LF)) << 63));
-        found |= alone;
-      }
-      if (qm | inside) {
-        const x = prefixXor(qm) ^ inside;
-        const opening = qm & x;
-        const closing = qm & ~x;
-        found &= ~x;
-        clear = !misplaced(found, cr, opening, closing, p, delimiter, quote);
-        if (!clear) break;
-        quotedLines += <u32>popcnt((mask(fa, fb, fc, fd) | alone) & x);
-        inside = <u64>(<i64>x >> 63);
-      }
-      lines += <u32>popcnt(alone);
+      if (i8x16.bitmask(others)) break;
       feedCounts = i8x16.sub(feedCounts, i8x16.add(i8x16.add(fa, fb), i8x16.add(fc, fd)));
       lowest = i8x16.min_u(lowest, i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d)));
       o = emit(o, p, found);
-    }
-    lines += sum(feedCounts);
+      p += 64;
+    } while (p < round);
+    if (p == round || matches(p, quotes)) break;
+    const ends = matches(p, feeds);
+    if (matches(p, returns) & ~beforeFeeds(p, ends)) break;
+    const a = v128.load(p), b = v128.load(p, 16), c = v128.load(p, 32), d = v128.load(p, 48);
+    feedCounts = i8x16.sub(
+      feedCounts,
+      i8x16.add(i8x16.add(i8x16.eq(a, feeds), i8x16.eq(b, feeds)), i8x16.add(i8x16.eq(c, feeds), i8x16.eq(d, feeds))),
+    );
+    lowest = i8x16.min_u(lowest, i8x16.min_u(i8x16.min_u(a, b), i8x16.min_u(c, d)));
+    o = emit(o, p, ends | matches(p, delimiters));
+    p += 64;
   }
   store<u32>(state, <u32>p, AT);
   store<u32>(state, <u32>o, OUT);
-  addCounts(state, lines, lines - quotedLines, lowest);
-  store<u32>(state, inside != 0 ? MODE_QUOTED : modeBehind(<u32>load<u8>(p - 1), delimiter, quote), MODE);
-  return clear && p + 64 <= end;
+  const lines = sum(feedCounts);
+  addCounts(state, lines, lines, lowest);
 }
 
+/** Any blocks, up to `round` or behind one that has neither quotes nor CRs. False before one that must be read byte by byte. */
+function scanQuoted(state: usize, round: usize, delimiter: u32, quote: u32): bool {
+  const delimiters = i8x16.splat(<i8>delimiter), quotes = i8x16.splat(<i8>quote);
+  const feeds = i8x16.splat(<i8>LF), returns = i8x16.splat(<i8>CR);
+  let p = <usize>load<u32>(state, AT);
+  let o = <usize>load<u32>(state, OUT);
+  let inside: u64 = load<u32>(state, MODE) == MODE_QUOTED ? ~(<u64>0) : 0;
+  let lines: u32 = 0;
+  let rowEnds: u32 = 0;
+  let clear = true;
+  let others: u64 = 0;
+  let lowest = i8x16.splat(-1);
+  do {
+    const feedMask = matches(p, feeds), cr = matches(p, returns), qm = matches(p, quotes);
+    const ends = feedMask | (cr & ~beforeFeeds(p, feedMask));
+    const x = prefixXor(qm) ^ inside;
+    const found = (ends | matches(p, delimiters)) & ~x;
+    clear = !misplaced(found, cr, qm & x, qm & ~x, p, delimiter, quote);
+    if (!clear) break;
+    inside = <u64>(<i64>x >> 63);
+    lines += <u32>popcnt(ends);
+    rowEnds += <u32>popcnt(ends & ~x);
+    const low = i8x16.min_u(v128.load(p), v128.load(p, 16)), high = i8x16.min_u(v128.load(p, 32), v128.load(p, 48));
+    lowest = i8x16.min_u(lowest, i8x16.min_u(low, high));
+    o = emit(o, p, found);
+    p += 64;
+    others = qm | cr | inside;
+  } while (others != 0 && p < round);
+  store<u32>(state, <u32>p, AT);
+  store<u32>(state, <u32>o, OUT);
+  addCounts(state, lines, rowEnds, lowest);
+  store<u32>(state, inside != 0 ? MODE_QUOTED : MODE_START, MODE);
+  return clear;
+}
+
+// @ts-ignore: decorator
+@inline
 function mask(a: v128, b: v128, c: v128, d: v128): u64 {
   return (
     <u64>(<u32>i8x16.bitmask(a)) |
@@ -117,6 +151,25 @@ function mask(a: v128, b: v128, c: v128, d: v128): u64 {
     ((<u64>(<u32>i8x16.bitmask(c))) << 32) |
     ((<u64>(<u32>i8x16.bitmask(d))) << 48)
   );
+}
+
+/** A bit for each byte of the block that is the one in all lanes. */
+// @ts-ignore: decorator
+@inline
+function matches(p: usize, bytes: v128): u64 {
+  return mask(
+    i8x16.eq(v128.load(p), bytes),
+    i8x16.eq(v128.load(p, 16), bytes),
+    i8x16.eq(v128.load(p, 32), bytes),
+    i8x16.eq(v128.load(p, 48), bytes),
+  );
+}
+
+/** Bits of the bytes before an LF. */
+// @ts-ignore: decorator
+@inline
+function beforeFeeds(p: usize, feedMask: u64): u64 {
+  return (feedMask >> 1) | ((<u64>(<u32>load<u8>(p, 64) == LF)) << 63);
 }
 
 /** Bit i: whether an odd number of bits is set up to and with i. */
@@ -152,9 +205,11 @@ function modeBehind(byte: u32, delimiter: u32, quote: u32): u32 {
 }
 
 /** Writes an address per bit, eight at a time: surplus entries are overwritten by the next block. */
+// @ts-ignore: decorator
+@inline
 function emit(o: usize, p: usize, bits: u64): usize {
   const behind = o + ((<usize>popcnt(bits)) << 2);
-  while (bits) {
+  do {
     store<u32>(o, <u32>(p + <usize>ctz(bits)));
     bits &= bits - 1;
     store<u32>(o, <u32>(p + <usize>ctz(bits)), 4);
@@ -172,7 +227,7 @@ function emit(o: usize, p: usize, bits: u64): usize {
     store<u32>(o, <u32>(p + <usize>ctz(bits)), 28);
     bits &= bits - 1;
     o += 32;
-  }
+  } while (bits);
   return behind;
 }
 
