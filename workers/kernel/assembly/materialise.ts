@@ -24,10 +24,54 @@ export function materialise(
   emptyIsNull: u32,
   texts: usize,
 ): void {
+  const selectionEnd = selection + ((<usize>live) << 2);
+  store<u32>(state, 0, WANTED);
+  for (;;) {
+    if (texts == 0) {
+      const at = selection + ((<usize>load<u32>(state, POSITION)) << 2);
+      const behind = bareViews(at, selectionEnd, entries, step, views, quote);
+      store<u32>(state, <u32>((behind - selection) >> 2), POSITION);
+    }
+    if (load<u32>(state, POSITION) >= live) return;
+    anyViews(state, entries, step, selection, live, views, limit, quote, emptyIsNull, texts);
+    if (load<u32>(state, WANTED) != 0) return;
+  }
+}
+
+/** The views of bare texts. Gives the place in the selection of the first cell that is none, or its end. */
+function bareViews(at: usize, end: usize, entries: usize, step: usize, views: usize, quote: u32): usize {
+  for (; at < end; at += 4) {
+    const row = <usize>load<u32>(at);
+    const entry = entries + row * step;
+    const start = load<u32>(entry) + 1;
+    const bytes = load<u32>(entry, 4) - start;
+    if (<i32>bytes <= 0) break;
+    if (<u32>load<u8>(<usize>start) == quote) break;
+    const view = views + (row << 3);
+    store<u32>(view, start);
+    store<u32>(view, bytes, 4);
+  }
+  return at;
+}
+
+/** The views of any cells: up to the end, to one for which there is no room, or, where bare texts are views as they are, behind one of these. */
+function anyViews(
+  state: usize,
+  entries: usize,
+  step: usize,
+  selection: usize,
+  live: u32,
+  views: usize,
+  limit: usize,
+  quote: u32,
+  emptyIsNull: u32,
+  texts: usize,
+): void {
   let position = load<u32>(state, POSITION);
   let next = <usize>load<u32>(state, NEXT);
   let wanted: usize = 0;
-  for (; position < live; position++) {
+  let bare = false;
+  for (; position < live && !bare; position++) {
     const row = <usize>load<u32>(selection + ((<usize>position) << 2));
     const entry = entries + row * step;
     let start = <usize>load<u32>(entry) + 1;
@@ -38,7 +82,9 @@ export function materialise(
       continue;
     }
     let bytes = <u32>(end - start);
+    bare = texts == 0;
     if (<u32>load<u8>(start) == quote) {
+      bare = false;
       const inner = quotedBytes(start, end, quote);
       if (inner >= 0) {
         if (<u32>inner == bytes - 2) start++;
