@@ -42,8 +42,8 @@ import {
   TRUE_LENGTH,
 } from './emit-layout';
 import { bare, field, holdsSpecial, putNull, quoted, text } from './csv-text';
-import { copyOver } from './emit-copy';
-import { copyRange, copyRun, emitRuns } from './emit-runs';
+import { copyOver, copyRange } from './emit-copy';
+import { copyRun, emitRuns } from './emit-runs';
 import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';
 
 /** Room that a cell takes beside its own bytes, doubled at worst: two quotes, the guard's mark, delimiter, line ending. */
@@ -100,8 +100,8 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
         const start = <usize>load<u32>(entry) + 1, end = <usize>load<u32>(lastEntry, 4);
         if (at + (end - start) + <usize>load<u32>(step, ROOM) > limit) next = 0;
         else {
-          let kinds = emptyIsSpecial;
-          for (; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(runClasses + <usize>load<u8>(<usize>load<u32>(entry), 1));
+          let kinds = emptyIsSpecial | <u32>load<u8>(runClasses + <usize>load<u8>(start));
+          for (entry += 4; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(runClasses + <usize>load<u8>(<usize>load<u32>(entry), 1));
           next = kinds == 0 ? copyRange(at, start, end) : copyRun(program, step, row, at);
         }
       } else if (kind == KIND_FIELD) next = fields(program, step, row, at, limit);

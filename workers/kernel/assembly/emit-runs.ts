@@ -2,7 +2,7 @@
 // select, filter and rename leave it: most fields leave as they came, which their first bytes tell, and are copied range by
 // range.
 import { bare, empty, field, isFormula, isNull, putNull, text } from './csv-text';
-import { copyOver, copyWide } from './emit-copy';
+import { copyOver, copyRange, copyWide } from './emit-copy';
 import { isShortTelephone } from './formula';
 import {
   CELL_CLASSES,
@@ -52,8 +52,8 @@ export function emitRuns(program: usize, selection: usize, from: u32, to: u32, o
       const start = <usize>load<u32>(entry) + 1;
       const end = <usize>load<u32>(lastEntry, 4);
       if (next + (end - start) + <usize>load<u32>(step, ROOM) > limit) break;
-      let kinds: u32 = 0;
-      for (; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(classes + <usize>load<u8>(<usize>load<u32>(entry), 1));
+      let kinds = <u32>load<u8>(classes + <usize>load<u8>(start));
+      for (entry += 4; entry <= lastEntry; entry += 4) kinds |= <u32>load<u8>(classes + <usize>load<u8>(<usize>load<u32>(entry), 1));
       next = kinds == 0 ? copyRange(next, start, end) : copyRun(program, step, row, next);
       store<u8>(next++, delimiter);
     }
@@ -68,15 +68,6 @@ export function emitRuns(program: usize, selection: usize, from: u32, to: u32, o
   return position - from;
 }
 
-/** The fixed first 32 bytes spare the branch on the length that a processor guesses wrong for every other cell. */
-// @ts-ignore: decorator
-@inline
-export function copyRange(out: usize, start: usize, end: usize): usize {
-  v128.store(out, v128.load(start));
-  v128.store(out, v128.load(start, 16), 16);
-  for (let i: usize = 32; i < end - start; i += 16) v128.store(out + i, v128.load(start + i));
-  return out + (end - start);
-}
 
 /**
  * Neighbouring raw fields as one range; a field that looks different under the output's rules is written by itself. What
