@@ -1,115 +1,95 @@
-// Small byte strings that are kept until they expire (records of Runs, small outputs), packed into large blocks: one by
-// one they would cost the collector as many objects and the allocator as many pieces. It does not count them.
-// States of a block: filled → full → free (nothing of it is kept) → filled again. Left to the collector, the blocks of some
-// thousand small Runs a second made it look through all that is old each second.
+// Stretches of bytes that are removed in the order in which they were added (Runs that have ended, until they expire), one
+// behind the other in large blocks: one by one they would cost the collector as many objects and the allocator as many
+// pieces. It does not know what is in them.
+// States of a block: filled → full → empty (all of it was removed) → filled again.
 
-/** What is packed together expires together, so that a block is free soon after its first bytes are. */
 const BLOCK_BYTES = 256 * 1024;
 
-/** Free blocks that wait for their next use, at most: 10,000 small Runs a second free 20 of them with each sweep. */
-const FREE_BLOCKS_MAX = 32;
+/** Empty blocks that keep their memory for their next use, at most: 10,000 small Runs a second empty 20 with each sweep. */
+const EMPTY_BLOCKS_MAX = 32;
 
-/** No UTF-16 unit takes more bytes in UTF-8. */
-const UTF8_BYTES_PER_UNIT_MAX = 3;
-
-/** Texts up to this, in UTF-16 units, get room for the most that they can take: measured first, they would be read twice. */
-const UNMEASURED_LENGTH_MAX = 4 * 1024;
+/** Before each stretch, its length as an unsigned number. */
+const LENGTH_BYTES = 4;
 
 class Block {
+  readonly number: number;
   readonly bytes: Buffer;
-  /** Stretches of it that are kept. */
-  kept = 0;
+  filledBytes = 0;
+  removedBytes = 0;
+  /** The one that is removed after it. */
+  next: Block | null = null;
 
-  constructor(bytes: number) {
-    this.bytes = Buffer.allocUnsafeSlow(bytes);
+  constructor(number: number, lengthBytes: number) {
+    this.number = number;
+    this.bytes = Buffer.allocUnsafeSlow(lengthBytes);
   }
 }
 
-/** A stretch of a block until it is freed; only copies of it leave, so that nobody sees what comes there next. */
-export class PackedBytes {
-  readonly length: number;
-  #packer: BytePacker;
-  /** null: freed. */
-  #block: Block | null;
-  readonly #start: number;
+export class ByteQueue {
+  /** By number; null where the number is free. */
+  #blocks: (Block | null)[] = [];
+  #freeNumbers: number[] = [];
+  #empty: Block[] = [];
+  #first: Block | null = null;
+  #last: Block | null = null;
 
-  constructor(packer: BytePacker, block: Block, start: number, length: number) {
-    this.#packer = packer;
-    this.#block = block;
-    this.#start = start;
-    this.length = length;
-    block.kept += 1;
+  /** Adds a stretch and returns its place, which is good until it is removed. What is in it is left over from others. */
+  add(lengthBytes: number): number {
+    const bytes = LENGTH_BYTES + lengthBytes;
+    let block = this.#last;
+    if (block === null || block.filledBytes + bytes > block.bytes.length) block = this.#append(bytes);
+    const start = block.filledBytes;
+    block.bytes.writeUInt32LE(lengthBytes, start);
+    block.filledBytes += bytes;
+    // A stretch that is longer than a block has one of its own, and begins it.
+    return block.number * BLOCK_BYTES + start;
   }
 
-  /** A copy of the bytes from `start` to `end`. */
-  copy(start = 0, end = this.length): Uint8Array {
-    return Buffer.from(this.#whole().subarray(start, end));
+  /** The bytes themselves: whoever keeps some of them beyond their removal takes a copy. */
+  at(place: number): Buffer {
+    const { bytes } = this.#blocks[Math.floor(place / BLOCK_BYTES)]!;
+    const start = (place % BLOCK_BYTES) + LENGTH_BYTES;
+    return bytes.subarray(start, start + bytes.readUInt32LE(start - LENGTH_BYTES));
   }
 
-  text(): string {
-    return this.#whole().toString('utf8');
+  /** The place of the stretch that is removed next; null: there is none. */
+  get first(): number | null {
+    return this.#first === null ? null : this.#first.number * BLOCK_BYTES + this.#first.removedBytes;
   }
 
-  /** Ends it: once, and nothing can be read any more. */
-  free(): void {
-    const block = this.#held();
-    this.#block = null;
-    block.kept -= 1;
-    if (block.kept === 0) this.#packer.reuse(block);
+  /** Removes the first stretch, if there is one. */
+  removeFirst(): void {
+    const block = this.#first;
+    if (block === null) return;
+    block.removedBytes += LENGTH_BYTES + block.bytes.readUInt32LE(block.removedBytes);
+    if (block.removedBytes === block.filledBytes) this.#removeBlock(block);
   }
 
-  #whole(): Buffer {
-    return this.#held().bytes.subarray(this.#start, this.#start + this.length);
+  #append(bytes: number): Block {
+    const block = (bytes <= BLOCK_BYTES ? this.#empty.pop() : undefined) ?? this.#newBlock(bytes);
+    if (this.#last === null) this.#first = block;
+    else this.#last.next = block;
+    this.#last = block;
+    return block;
   }
 
-  #held(): Block {
-    if (this.#block === null) throw new Error('packed bytes were used after they had been freed');
-    return this.#block;
-  }
-}
-
-export class BytePacker {
-  #block = new Block(0);
-  #next = 0;
-  #free: Block[] = [];
-
-  pack(bytes: Uint8Array): PackedBytes {
-    const start = this.#room(bytes.length);
-    this.#block.bytes.set(bytes, start);
-    return this.#kept(start, start + bytes.length);
+  #newBlock(bytes: number): Block {
+    const number = this.#freeNumbers.pop() ?? this.#blocks.length;
+    const block = new Block(number, Math.max(BLOCK_BYTES, bytes));
+    this.#blocks[number] = block;
+    return block;
   }
 
-  /** Texts one after the other; put together first, they would be copied once more. */
-  packTexts(texts: readonly string[]): PackedBytes {
-    const start = this.#room(bytesMax(texts));
-    let at = start;
-    for (const text of texts) at += this.#block.bytes.write(text, at);
-    return this.#kept(start, at);
-  }
-
-  /** Of a block of which nothing is kept any more. */
-  reuse(block: Block): void {
-    if (block === this.#block) this.#next = 0;
-    else if (block.bytes.length === BLOCK_BYTES && this.#free.length < FREE_BLOCKS_MAX) this.#free.push(block);
-  }
-
-  #kept(start: number, end: number): PackedBytes {
-    this.#next = end;
-    return new PackedBytes(this, this.#block, start, end - start);
-  }
-
-  #room(bytes: number): number {
-    if (this.#next + bytes > this.#block.bytes.length) {
-      this.#block = (bytes <= BLOCK_BYTES ? this.#free.pop() : undefined) ?? new Block(Math.max(BLOCK_BYTES, bytes));
-      this.#next = 0;
+  #removeBlock(block: Block): void {
+    this.#first = block.next;
+    if (this.#first === null) this.#last = null;
+    block.next = null;
+    block.filledBytes = 0;
+    block.removedBytes = 0;
+    if (block.bytes.length === BLOCK_BYTES && this.#empty.length < EMPTY_BLOCKS_MAX) this.#empty.push(block);
+    else {
+      this.#blocks[block.number] = null;
+      this.#freeNumbers.push(block.number);
     }
-    return this.#next;
   }
-}
-
-/** What the texts take in UTF-8 at most. */
-function bytesMax(texts: readonly string[]): number {
-  const length = texts.reduce((sum, text) => sum + text.length, 0);
-  if (length <= UNMEASURED_LENGTH_MAX) return length * UTF8_BYTES_PER_UNIT_MAX;
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }

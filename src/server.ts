@@ -18,7 +18,6 @@ import { type Route, Router } from './http/router.ts';
 import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { OutputStore } from './outputs/output-store.ts';
-import { BytePacker } from './packed-bytes.ts';
 import { ThreadPool } from './pool.ts';
 import { apiRoutes, opsRoutes } from './routes/index.ts';
 import { Drain } from './runs/drain.ts';
@@ -86,10 +85,9 @@ async function openServer(
   undo: (() => Promise<void> | void)[],
 ): Promise<Server> {
   const budget = new MemoryBudget(config.memoryBudgetBytes, config.workers);
-  const packer = new BytePacker();
-  const outputs = new OutputStore(directory.outputs, budget, packer);
-  const runs = new MemoryRunStore(budget, (run) => {
-    if (run.output !== null) outputs.remove(run.output).catch((fault) => log.fault('output_not_removed', fault));
+  const outputs = new OutputStore(directory.outputs, budget);
+  const runs = new MemoryRunStore(budget, (output) => {
+    outputs.remove(output).catch((fault) => log.fault('output_not_removed', fault));
   });
   const keys = new IdempotencyKeys(budget);
   const pool = new ThreadPool({
@@ -120,7 +118,6 @@ async function openServer(
     disk: new DiskFloor(directory.root, config.diskFloorBytes),
     drain: new Drain(),
     blocks: new WriteBlocks(budget),
-    packer,
     times: new TimeTexts(),
     paths: pathsIn(directory),
     baseUrl: () => baseUrl,

@@ -1,5 +1,5 @@
-// Where outputs are kept until they expire: small ones in memory while they hold less than their share of the budget,
-// the others in files. Its index is the record of each Run; it knows no HTTP.
+// Where outputs are kept until they expire: small ones in memory, with the record of their Run, while they hold less than
+// their share of the budget, the others in files. Its index is the record of each Run; it knows no HTTP.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +7,6 @@ import { pipeline } from 'node:stream/promises';
 import type { RunOutcomeOutput } from '../../workers/messages.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { ByteSource } from '../http/send-bytes.ts';
-import type { BytePacker, PackedBytes } from '../packed-bytes.ts';
 import type { Soon } from '../soon.ts';
 
 /** Up to this an output may stay in memory. */
@@ -16,33 +15,29 @@ export const MEMORY_OUTPUT_BYTES_MAX = 64 * 1024;
 /** Outputs in memory may hold one part in so many of the budget. */
 const BUDGET_SHARE = 4;
 
-/** What an output in memory weighs beyond its bytes: what tells where they are. */
-const MEMORY_OUTPUT_OVERHEAD_BYTES = 96;
+/** What an output is removed by. */
+export interface OutputPlace {
+  readonly sizeBytes: number;
+  /** null: it is in memory. */
+  readonly path: string | null;
+}
 
 /** An output that can be downloaded. */
-export interface StoredOutput {
-  readonly sizeBytes: number;
-  /** Lower-case hex; null until somebody asks for it. */
-  sha256: string | null;
-  readonly mimeType: string;
-  readonly ending: string;
-  /** Exactly one of the two. */
-  readonly bytes: PackedBytes | null;
-  readonly path: string | null;
+export interface StoredOutput extends OutputPlace {
+  /** All of it when it is in memory, else null. */
+  readonly bytes: Uint8Array | null;
 }
 
 export class OutputStore {
   #directory: string;
   #budget: MemoryBudget;
-  #packer: BytePacker;
-  /** Each message of a thread brings strings of its own: a few are enough for all outputs. */
-  #words = new Map<string, string>();
+  /** Of files by path, where somebody has asked: large ones take seconds. */
+  #digests = new Map<string, Promise<string>>();
 
   /** @param directory exists and is this process's own */
-  constructor(directory: string, budget: MemoryBudget, packer: BytePacker) {
+  constructor(directory: string, budget: MemoryBudget) {
     this.#directory = directory;
     this.#budget = budget;
-    this.#packer = packer;
   }
 
   /** Where a task may leave its output. */
@@ -54,26 +49,13 @@ export class OutputStore {
   }
 
   /** Takes over what a task left in its place. */
-  keep(output: RunOutcomeOutput, path: string): Soon<StoredOutput> {
-    const { bytes } = output;
-    if (bytes === null || (bytes.length <= MEMORY_OUTPUT_BYTES_MAX && this.#memoryIsFree())) {
-      return this.#stored(output, bytes, path);
+  keep({ bytes, sizeBytes }: RunOutcomeOutput, path: string): Soon<StoredOutput> {
+    if (bytes === null) return { sizeBytes, path, bytes: null };
+    if (bytes.length > MEMORY_OUTPUT_BYTES_MAX || !this.#memoryIsFree()) {
+      return writeFile(path, bytes, { mode: 0o600 }).then(() => ({ sizeBytes, path, bytes: null }));
     }
-    return writeFile(path, bytes, { mode: 0o600 }).then(() => this.#stored(output, null, path));
-  }
-
-  #stored(output: RunOutcomeOutput, bytes: Uint8Array | null, path: string): StoredOutput {
-    const { sizeBytes, sha256 } = output;
-    const packed = bytes === null ? null : this.#packer.pack(bytes);
-    if (packed !== null) this.#budget.charge(weight(packed), 'outputs');
-    return {
-      sizeBytes,
-      sha256,
-      mimeType: this.#word(output.mimeType),
-      ending: this.#word(output.ending),
-      bytes: packed,
-      path: packed === null ? path : null,
-    };
+    this.#budget.charge(sizeBytes, 'outputs');
+    return { sizeBytes, path: null, bytes };
   }
 
   /** Removes what a task left in its place, if anything. */
@@ -82,18 +64,19 @@ export class OutputStore {
   }
 
   /** Removes an output. A download that runs reads on: its file lives until it is closed. */
-  async remove({ bytes, path }: StoredOutput): Promise<void> {
-    if (bytes !== null) {
-      this.#budget.release(weight(bytes), 'outputs');
-      bytes.free();
+  async remove({ sizeBytes, path }: OutputPlace): Promise<void> {
+    if (path === null) {
+      this.#budget.release(sizeBytes, 'outputs');
+      return;
     }
-    if (path !== null) await rm(path, { force: true });
+    this.#digests.delete(path);
+    await rm(path, { force: true });
   }
 
   /** Opens a stretch of the output, from `start` on. Rejects with ENOENT when it has been removed. */
   async read({ bytes, path }: StoredOutput, start: number): Promise<ByteSource> {
     if (bytes !== null) {
-      const rest = bytes.copy(start);
+      const rest = bytes.subarray(start);
       return { read: async (at, length) => rest.subarray(at, at + length), close: () => {} };
     }
     const file = await open(path as string, 'r');
@@ -108,20 +91,15 @@ export class OutputStore {
     };
   }
 
-  /** SHA-256 of the output in lower-case hex, taken now if the engine did not. */
-  async sha256(output: StoredOutput): Promise<string> {
-    if (output.sha256 !== null) return output.sha256;
-    const hash = createHash('sha256');
-    if (output.bytes !== null) hash.update(output.bytes.copy());
-    else await pipeline(createReadStream(output.path as string), hash);
-    output.sha256 = hash.digest('hex');
-    return output.sha256;
-  }
-
-  #word(word: string): string {
-    const known = this.#words.get(word);
-    if (known === undefined) this.#words.set(word, word);
-    return known ?? word;
+  /** SHA-256 of the output in lower-case hex. */
+  async sha256({ bytes, path }: StoredOutput): Promise<string> {
+    if (bytes !== null) return createHash('sha256').update(bytes).digest('hex');
+    const file = path as string;
+    const digest = this.#digests.get(file) ?? fileDigest(file);
+    this.#digests.set(file, digest);
+    // Of a file that has been removed nothing is kept.
+    digest.catch(() => this.#digests.delete(file));
+    return digest;
   }
 
   #memoryIsFree(): boolean {
@@ -129,6 +107,8 @@ export class OutputStore {
   }
 }
 
-function weight(bytes: PackedBytes): number {
-  return bytes.length + MEMORY_OUTPUT_OVERHEAD_BYTES;
+async function fileDigest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
 }

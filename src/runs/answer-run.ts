@@ -1,7 +1,10 @@
 // How a waiting POST is answered: the finished Run, the error that left none, or 202 when the wait is over.
 import type { Exchange, HeaderPair } from '../http/exchange.ts';
 import { busy } from '../http/refusal.ts';
+import { after, type Soon } from '../soon.ts';
+import type { CreateRunRequest } from './create-run-request.ts';
 import type { LiveRun, RunOver } from './live-run.ts';
+import type { RunStore } from './registry.ts';
 import { type RunRecord, runJson, runPath } from './run.ts';
 
 /** A Run is asked for again after 1 s at first, then one second later for each of these, up to RETRY_SECONDS_MAX. */
@@ -24,9 +27,11 @@ export function answerFinished(exchange: Exchange, run: RunRecord, replayed: boo
 }
 
 /** 200 with the finished Run of a request that this one repeats. */
-export function answerRepeat(exchange: Exchange, run: RunRecord): void {
-  if (run.expiresAt > Date.now()) answerFinished(exchange, run, true);
-  else exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
+export function answerRepeat(runs: RunStore, { exchange, account }: CreateRunRequest, runId: string): Soon<void> {
+  return after(runs.get(account.id, runId, Date.now()), (run) => {
+    if (run !== null) answerFinished(exchange, run, true);
+    else exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
+  });
 }
 
 export function answerRunning(exchange: Exchange, run: RunRecord, replayed: boolean): void {

@@ -120,19 +120,20 @@ function judge(node: NodeState, run: Conducted, ending: Ending): Soon<RunOver> {
 async function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, outputPath: string): Promise<RunOver> {
   if (outcome.output === null) throw new Error('the engine reported success without an output');
   const keeping = node.outputs.keep(outcome.output, outputPath);
-  const output = keeping instanceof Promise ? await keeping : keeping;
+  const stored = keeping instanceof Promise ? await keeping : keeping;
   try {
     const completedAt = Date.now();
     const expiresAt = completedAt + node.retentionMilliseconds;
     const charging = run.admission.charge(run.fingerprint, expiresAt);
     const charged = charging instanceof Promise ? await charging : charging;
     const { rowsWritten, truncated, reportText } = outcome;
-    const outputName = run.outputName(output.ending);
-    const result = { completedAt, expiresAt, rowsWritten, truncated, output, outputName, error: null, reportText };
+    const { mimeType, ending } = outcome.output;
+    const output = { stored, name: run.outputName(ending), mimeType };
+    const result = { completedAt, expiresAt, rowsWritten, truncated, output, error: null, reportText };
     const over = finish(node, run, result, outcome, charged);
     return over instanceof Promise ? await over : over;
   } catch (fault) {
-    await node.outputs.remove(output);
+    await node.outputs.remove(stored);
     throw fault;
   }
 }
@@ -151,7 +152,6 @@ function failed(node: NodeState, run: Conducted, failure: Failure, outcome: Task
       rowsWritten: null,
       truncated: false,
       output: null,
-      outputName: null,
       error: { code, message },
       reportText: outcome?.reportText ?? null,
     },
@@ -168,18 +168,17 @@ function finish(
   charged: boolean,
 ): Soon<RunOver> {
   finishRun(live.run, result, node);
-  return after(node.runs.finished(live.run), () => {
-    node.onRunEnded(live.run, {
-      requestId,
-      milliseconds: result.completedAt - live.run.createdAt,
-      busyMilliseconds: outcome?.busyMilliseconds ?? null,
-      fileBytes,
-      rowsRead: outcome?.rowsRead ?? null,
-      rowsWritten: result.rowsWritten,
-      charged,
-    });
-    return { kind: 'finished', run: live.run };
+  node.onRunEnded(live.run, {
+    requestId,
+    milliseconds: result.completedAt - live.run.createdAt,
+    busyMilliseconds: outcome?.busyMilliseconds ?? null,
+    fileBytes,
+    rowsRead: outcome?.rowsRead ?? null,
+    rowsWritten: result.rowsWritten,
+    charged,
   });
+  // Last: a fault before leads to a second end, and only one is kept.
+  return after(node.runs.finished(live.run), () => ({ kind: 'finished', run: live.run }));
 }
 
 function refusalOf(failure: Failure): Refusal {

@@ -1,7 +1,8 @@
-// A map whose entries end at a given time, for Runs, idempotency records and rate limits. Every call does a bounded
+// A map whose entries end at a given time, for idempotency records and rate limits. Every call does a bounded
 // amount of work: entries are spread over many small Maps, because one Map of a million entries stops the loop for a
 // tenth of a second when it grows, and stand in a binary heap by expiry in which each knows its place (mnemonist's heap
 // cannot move or remove an entry in the middle, so what was deleted or prolonged would stay in it).
+import { textHash } from './text-hash.ts';
 
 /** A power of two. A million entries are 4,000 in each Map: growing one takes a fraction of a millisecond. */
 const SHARDS = 256;
@@ -98,7 +99,7 @@ export class ExpiringMap<Value> {
   }
 
   #shard(key: string): Map<string, Entry<Value>> {
-    return this.#shards[hash(key) & (SHARDS - 1)]!;
+    return this.#shards[textHash(key) & (SHARDS - 1)]!;
   }
 
   #weigh(bytes: number): void {
@@ -153,13 +154,4 @@ export class ExpiringMap<Value> {
     entry.place = place;
     this.#heap[place] = entry;
   }
-}
-
-/** FNV-1a over the UTF-16 units, its high bits folded down. */
-function hash(key: string): number {
-  let digest = 0x811c9dc5;
-  for (let index = 0; index < key.length; index += 1) {
-    digest = Math.imul(digest ^ key.charCodeAt(index), 0x01000193);
-  }
-  return digest ^ (digest >>> 16);
 }

@@ -23,9 +23,12 @@ const RETRIED_CODES: ReadonlySet<FailureCode> = new Set([
 /** What a key weighs beyond its text: entry, places in the maps, fingerprint. */
 const KEY_OVERHEAD_BYTES = 480;
 
+/** Of its Run only what a claim asks for: the record is the registry's. */
 interface FinishedKey {
   readonly fingerprint: string;
-  readonly run: RunRecord;
+  readonly runId: string;
+  readonly expiresAt: number;
+  readonly errorCode: FailureCode | null;
 }
 
 type KeyState =
@@ -45,7 +48,7 @@ export type Claim =
   | { readonly kind: 'owner'; readonly ownership: Ownership }
   | { readonly kind: 'seat'; readonly seat: Seat }
   /** The key's Run runs (`live`) or has finished. */
-  | { readonly kind: 'replay'; readonly fingerprint: string; readonly live: LiveRun | null; readonly run: RunRecord }
+  | { readonly kind: 'replay'; readonly fingerprint: string; readonly runId: string; readonly live: LiveRun | null }
   | { readonly kind: 'other_template' }
   /** No seat is free. */
   | { readonly kind: 'crowded' };
@@ -118,12 +121,12 @@ export class IdempotencyKeys {
     const { state } = entry;
     if (state.phase === 'uploading') return this.#takeSeat(entry);
     if (state.phase === 'running') {
-      return { kind: 'replay', fingerprint: state.fingerprint, live: state.live, run: state.live.run };
+      return { kind: 'replay', fingerprint: state.fingerprint, runId: state.live.run.id, live: state.live };
     }
-    if (state.run.errorCode === null || !RETRIED_CODES.has(state.run.errorCode)) {
-      return { kind: 'replay', fingerprint: state.fingerprint, live: null, run: state.run };
+    if (state.errorCode === null || !RETRIED_CODES.has(state.errorCode)) {
+      return { kind: 'replay', fingerprint: state.fingerprint, runId: state.runId, live: null };
     }
-    entry.former = { fingerprint: state.fingerprint, run: state.run };
+    entry.former = state;
     entry.state = { phase: 'uploading' };
     this.#entries.updateExpiry(id, Number.POSITIVE_INFINITY);
     return { kind: 'owner', ownership: this.#own(id, entry) };
@@ -151,14 +154,14 @@ export class IdempotencyKeys {
       begin: (fingerprint, live) => {
         this.#move(entry, { phase: 'running', fingerprint, live });
       },
-      finish: (run) => {
+      finish: ({ id: runId, expiresAt, errorCode }) => {
         if (over || entry.state.phase !== 'running') return;
         over = true;
         const { fingerprint } = entry.state;
         entry.former = null;
-        this.#move(entry, { phase: 'finished', fingerprint, run });
+        this.#move(entry, { phase: 'finished', fingerprint, runId, expiresAt, errorCode });
         entry.seats.length = 0;
-        this.#entries.updateExpiry(id, run.expiresAt);
+        this.#entries.updateExpiry(id, expiresAt);
       },
       abandon: () => {
         if (over) return;
@@ -177,7 +180,7 @@ export class IdempotencyKeys {
       next.move({ phase: 'yours', ownership: this.#own(id, entry) });
     } else if (entry.former !== null) {
       entry.state = { phase: 'finished', ...entry.former };
-      this.#entries.updateExpiry(id, entry.former.run.expiresAt);
+      this.#entries.updateExpiry(id, entry.former.expiresAt);
       entry.former = null;
     } else {
       this.#entries.delete(id);

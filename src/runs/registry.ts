@@ -1,68 +1,76 @@
 // Where Runs live: behind an interface whose answers may take time, so that a store shared by several nodes can take its
 // place. Nothing else may know where Runs are kept.
 import type { MemoryBudget } from '../admission/memory-budget.ts';
+import type { OutputPlace } from '../outputs/output-store.ts';
 import type { Soon } from '../soon.ts';
-import { ExpiringMap } from './expiring-map.ts';
+import { EndedRuns } from './ended-runs.ts';
 import type { RunRecord } from './run.ts';
 
 export interface RunStore {
   /** A Run begins. */
   add(run: RunRecord): Soon<void>;
-  /** A Run has ended: it is kept until its expiry. */
+  /** A running Run has ended: it is kept until its expiry, as it is now. */
   finished(run: RunRecord): Soon<void>;
   /** null: unknown, expired, or of another account. */
   get(account: string, id: string, now: number): Soon<RunRecord | null>;
-  /** Forgets a Run that was never shown to anybody. */
+  /** Forgets a running Run that was never shown to anybody. */
   remove(id: string): Soon<void>;
 }
 
+/** What a running Run weighs: its objects and its place in the map. */
+const RUNNING_BYTES = 800;
+
 /**
- * What a record weighs beyond its JSON: its objects and its places in the maps (540 bytes, measured over 100,000), and half
- * as much again, which the heap grows between two collections.
+ * A place in the map of those that run. A map that grew old leaves its former tables, with all that was in them, to the
+ * collector of what is old: a Run that has ended is taken out of its place, so that its bytes are not left with them.
  */
-const RECORD_OVERHEAD_BYTES = 800;
+interface Place {
+  run: RunRecord | null;
+}
 
 export class MemoryRunStore implements RunStore {
-  #runs: ExpiringMap<RunRecord>;
+  #running = new Map<string, Place>();
+  #ended: EndedRuns;
+  #charge: (bytes: number) => void;
 
-  /** @param expired called for each Run whose time has come */
-  constructor(budget: MemoryBudget, expired: (run: RunRecord) => void) {
-    this.#runs = new ExpiringMap<RunRecord>({
-      expired: (_, run) => {
-        expired(run);
-        run.json?.free();
-      },
-      bytesOf: (_, run) => RECORD_OVERHEAD_BYTES + (run.json?.length ?? 0),
-      charge: (bytes) => {
-        if (bytes > 0) budget.charge(bytes, 'records');
-        else budget.release(-bytes, 'records');
-      },
-    });
+  /** @param expired called with the output of each Run whose time has come */
+  constructor(budget: MemoryBudget, expired: (output: OutputPlace) => void) {
+    this.#charge = (bytes) => {
+      if (bytes > 0) budget.charge(bytes, 'records');
+      else budget.release(-bytes, 'records');
+    };
+    this.#ended = new EndedRuns({ expired, charge: this.#charge });
   }
 
   get size(): number {
-    return this.#runs.size;
+    return this.#running.size + this.#ended.size;
   }
 
   add(run: RunRecord): void {
-    this.#runs.set(run.id, run, run.expiresAt);
+    this.#running.set(run.id, { run });
+    this.#charge(RUNNING_BYTES);
   }
 
   finished(run: RunRecord): void {
-    this.#runs.set(run.id, run, run.expiresAt);
+    this.remove(run.id);
+    this.#ended.add(run);
   }
 
   get(account: string, id: string, now: number): RunRecord | null {
-    const run = this.#runs.get(id, now);
-    return run !== undefined && run.account === account ? run : null;
+    const run = this.#running.get(id)?.run ?? this.#ended.get(id, now);
+    return run !== null && run.account === account ? run : null;
   }
 
   remove(id: string): void {
-    this.#runs.delete(id);
+    const place = this.#running.get(id);
+    if (place === undefined) throw new Error('a Run ended that does not run');
+    place.run = null;
+    this.#running.delete(id);
+    this.#charge(-RUNNING_BYTES);
   }
 
   /** Removes at most `max` Runs whose time has come. */
   sweep(now: number, max: number): number {
-    return this.#runs.sweep(now, max);
+    return this.#ended.sweep(now, max);
   }
 }

@@ -8,7 +8,7 @@ import type { NodeState } from './node-state.ts';
 export async function replayRun(
   node: NodeState,
   request: CreateRunRequest,
-  { fingerprint, live, run }: Extract<Claim, { kind: 'replay' }>,
+  { fingerprint, runId, live }: Extract<Claim, { kind: 'replay' }>,
 ): Promise<void> {
   const { exchange } = request;
   const upload = newUpload(node, request, null);
@@ -19,5 +19,5 @@ export async function replayRun(
   else if (live !== null) {
     const deadline = upload.endedAt + node.waitMilliseconds;
     await new Promise<void>((resolve) => answerWhenOver(exchange, live, deadline, true, resolve));
-  } else answerRepeat(exchange, run);
+  } else await answerRepeat(node.runs, request, runId);
 }

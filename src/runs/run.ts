@@ -1,10 +1,8 @@
-// A Run as the registry keeps it and as it is shown (interface 2.1, with a `report`). Rendering once keeps a finished Run
-// small: packed bytes and a few numbers.
+// A Run as the registry keeps it and as it is shown (interface 2.1, with a `report`). It is rendered once, when it ends.
 // States of a Run: running → succeeded or failed.
 import type { FailureCode } from '../../workers/failure.ts';
 import type { RunReport } from '../../workers/report.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
-import type { BytePacker, PackedBytes } from '../packed-bytes.ts';
 import { TimeTexts } from '../time-texts.ts';
 
 export interface RunRecord {
@@ -19,7 +17,14 @@ export interface RunRecord {
   errorCode: FailureCode | null;
   output: StoredOutput | null;
   /** The whole Run as JSON, null while it runs. */
-  json: PackedBytes | null;
+  json: Buffer | null;
+}
+
+/** An output with what its Run tells of it. */
+export interface NamedOutput {
+  readonly stored: StoredOutput;
+  readonly name: string;
+  readonly mimeType: string;
 }
 
 /** How a Run has ended. */
@@ -28,8 +33,7 @@ export interface RunResult {
   readonly expiresAt: number;
   readonly rowsWritten: number | null;
   readonly truncated: boolean;
-  readonly output: StoredOutput | null;
-  readonly outputName: string | null;
+  readonly output: NamedOutput | null;
   readonly error: { readonly code: FailureCode; readonly message: string } | null;
   /** A RunReport as JSON. */
   readonly reportText: string | null;
@@ -63,37 +67,33 @@ export function newRun(id: string, account: string, templateId: string, createdA
 export interface RunTexts {
   /** Of the service, for its clients. */
   readonly baseUrl: () => string;
-  readonly packer: BytePacker;
   readonly times: TimeTexts;
 }
 
 /** Ends a running Run. */
-export function finishRun(run: RunRecord, result: RunResult, { baseUrl, packer, times }: RunTexts): void {
+export function finishRun(run: RunRecord, result: RunResult, { baseUrl, times }: RunTexts): void {
   run.status = result.output === null ? 'failed' : 'succeeded';
   run.expiresAt = result.expiresAt;
   run.errorCode = result.error?.code ?? null;
-  run.output = result.output;
-  // A fault behind a first end leads to a second.
-  run.json?.free();
-  run.json = packer.packTexts(render(run, result, baseUrl(), times));
+  run.output = result.output?.stored ?? null;
+  run.json = Buffer.from(render(run, result, baseUrl(), times));
 }
 
 /** The Run as JSON, or as the bytes of it. */
 export function runJson(run: RunRecord): string | Uint8Array {
-  return run.json?.copy() ?? render(run, null, '', new TimeTexts()).join('');
+  return run.json ?? render(run, null, '', new TimeTexts());
 }
 
 /** Name of the output's file for its download; null without an output. */
 export function outputNameOf(run: RunRecord): string | null {
   return run.json === null
     ? null
-    : ((JSON.parse(run.json.text()) as { output: { name: string } | null }).output?.name ?? null);
+    : ((JSON.parse(run.json.toString()) as { output: { name: string } | null }).output?.name ?? null);
 }
 
-/** The pieces of the JSON in their order. */
-function render(run: RunRecord, result: RunResult | null, baseUrl: string, times: TimeTexts): readonly string[] {
+function render(run: RunRecord, result: RunResult | null, baseUrl: string, times: TimeTexts): string {
   const report = result?.reportText ?? null;
-  return [renderWithout(run, result, baseUrl, times), report === null ? 'null' : shortened(report), '}'];
+  return `${renderWithout(run, result, baseUrl, times)}${report === null ? 'null' : shortened(report)}}`;
 }
 
 /** A report that is too long loses its per-operation part, and says so. */
@@ -107,7 +107,8 @@ function shortened(reportText: string): string {
  * times and types hold nothing that JSON would have to escape.
  */
 function renderWithout(run: RunRecord, result: RunResult | null, baseUrl: string, times: TimeTexts): string {
-  const { id, output } = run;
+  const { id } = run;
+  const output = result?.output ?? null;
   const error = result?.error ?? null;
   const completedAt = result === null ? 'null' : `"${times.of(result.completedAt)}"`;
   const expiresAt = result === null ? 'null' : `"${times.of(result.expiresAt)}"`;
@@ -115,12 +116,12 @@ function renderWithout(run: RunRecord, result: RunResult | null, baseUrl: string
     `{"id":"${id}","status":"${run.status}","template_id":"${run.templateId}",` +
     `"created_at":"${times.of(run.createdAt)}","completed_at":${completedAt},"expires_at":${expiresAt},` +
     `"rows_written":${result?.rowsWritten ?? null},"truncated":${result?.truncated ?? false},` +
-    `"output":${output === null ? 'null' : renderOutput(id, output, result?.outputName ?? null, baseUrl)},` +
+    `"output":${output === null ? 'null' : renderOutput(id, output, baseUrl)},` +
     `"error":${error === null ? 'null' : JSON.stringify(error)},"report":`
   );
 }
 
-function renderOutput(id: string, output: StoredOutput, name: string | null, baseUrl: string): string {
+function renderOutput(id: string, { stored, name, mimeType }: NamedOutput, baseUrl: string): string {
   const address = JSON.stringify(`${baseUrl}${runPath(id)}/output`);
-  return `{"name":${JSON.stringify(name)},"mime_type":"${output.mimeType}","size_bytes":${output.sizeBytes},"download_url":${address}}`;
+  return `{"name":${JSON.stringify(name)},"mime_type":"${mimeType}","size_bytes":${stored.sizeBytes},"download_url":${address}}`;
 }

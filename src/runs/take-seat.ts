@@ -3,6 +3,7 @@
 // States: those of its Seat (uploading, running, finished, yours), beside those of its own upload.
 import { Lease } from '../admission/lease.ts';
 import { busy } from '../http/refusal.ts';
+import { after, type Soon } from '../soon.ts';
 import { Admission } from './admit.ts';
 import { answerRepeat, answerRunning } from './answer-run.ts';
 import { type CreateRunRequest, keyReused } from './create-run-request.ts';
@@ -79,7 +80,9 @@ async function waitInSeat(
         return seat.state.ownership;
       }
       if (exchange.gone) return null;
-      if (end !== null && answer(request, seat, end, upload.endedAt + node.waitMilliseconds)) return null;
+      const asked = end !== null && answer(node, request, seat, end, upload.endedAt);
+      // Waits only for an answer: a change while it waited for a "not yet" would wake nobody.
+      if (asked instanceof Promise ? await asked : asked) return null;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -92,19 +95,26 @@ async function waitInSeat(
 }
 
 /** Answers if there is an answer by now. */
-function answer({ exchange, ...request }: CreateRunRequest, seat: Seat, end: UploadEnd, deadline: number): boolean {
+function answer(
+  node: NodeState,
+  request: CreateRunRequest,
+  seat: Seat,
+  end: UploadEnd,
+  endedAt: number,
+): Soon<boolean> {
+  const { exchange } = request;
   const { state } = seat;
   if (end.kind !== 'whole') {
-    answerUploadEnd({ exchange, ...request }, end);
+    answerUploadEnd(request, end);
     return true;
   }
-  const late = Date.now() >= deadline;
+  const late = Date.now() >= endedAt + node.waitMilliseconds;
   if (state.phase === 'running' || state.phase === 'finished') {
     // As long as the first may still end without a Run, this one may still take its place.
     const open = state.phase === 'running' && !state.live.promised && !late;
     if (state.fingerprint !== end.fingerprint && open) return false;
     if (state.fingerprint !== end.fingerprint) exchange.refuse(keyReused());
-    else if (state.phase === 'finished') answerRepeat(exchange, state.run);
+    else if (state.phase === 'finished') return after(answerRepeat(node.runs, request, state.runId), () => true);
     else if (late && state.live.promise()) answerRunning(exchange, state.live.run, true);
     else return false;
     return true;

@@ -1,65 +1,174 @@
-// Packed bytes against a plain list of what was packed: nothing is lost or shared while it is kept, and blocks come back.
+// Runs that have ended against a plain list of them: nothing is lost or mixed up, and their memory is used again.
 import fc from 'fast-check';
 import t from 'tap';
-import { BytePacker, type PackedBytes } from '../../src/packed-bytes.ts';
+import { EndedRuns } from '../../src/runs/ended-runs.ts';
+import { PlaceTable } from '../../src/runs/place-table.ts';
+import type { RunRecord } from '../../src/runs/run.ts';
 
-t.test('what is kept stays as it was packed, whatever is freed and packed beside it', async (t) => {
-  const step = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ texts: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }) }) },
-    {
-      weight: 3,
-      arbitrary: fc.record({ byte: fc.nat(255), length: fc.constantFrom(0, 1, 900, 60_000, 262_144, 300_000) }),
-    },
-    { weight: 5, arbitrary: fc.record({ free: fc.nat() }) },
+const BLOCK_BYTES = 262_144;
+
+const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+const output = fc.option(
+  fc.record({
+    sizeBytes: fc.constantFrom(0, 1, 900, 60_000),
+    path: fc.option(text.map((name) => `/data/${name}\n1.out`)),
+  }),
+);
+const ended = fc.record({
+  account: fc.constantFrom('acme', 'other-account'),
+  errorCode: fc.constantFrom('RUN_TIMEOUT', 'TEMPLATE_ROW_ERROR'),
+  output,
+  jsonBytes: fc.constantFrom(2, 900, 100_000, BLOCK_BYTES, 300_000),
+  fill: fc.nat(255),
+});
+
+interface Ended {
+  readonly account: string;
+  readonly errorCode: string;
+  readonly output: { readonly sizeBytes: number; readonly path: string | null } | null;
+  readonly jsonBytes: number;
+  readonly fill: number;
+}
+
+function record(number: number, expiresAt: number, run: Ended): RunRecord {
+  const { account, errorCode, jsonBytes, fill } = run;
+  const stored = run.output === null ? null : { ...run.output, bytes: bytesOf(run.output, fill) };
+  return {
+    id: `run_${number}`,
+    account,
+    templateId: `template-${number}`,
+    createdAt: number + 0.5,
+    status: stored === null ? 'failed' : 'succeeded',
+    expiresAt,
+    errorCode: stored === null ? (errorCode as 'RUN_TIMEOUT') : null,
+    output: stored,
+    json: Buffer.alloc(jsonBytes, fill),
+  };
+}
+
+function bytesOf({ sizeBytes, path }: { sizeBytes: number; path: string | null }, fill: number): Uint8Array | null {
+  return path === null ? Buffer.alloc(sizeBytes, fill + 1) : null;
+}
+
+/** Same in all that is not bytes, and in these. */
+function isSame(one: RunRecord | null, other: RunRecord): boolean {
+  if (one === null) return false;
+  const plain = (run: RunRecord) => JSON.stringify({ ...run, json: null, output: { ...run.output, bytes: null } });
+  const bytes = ({ json, output }: RunRecord) => Buffer.concat([json!, output?.bytes ?? Buffer.alloc(0)]);
+  return (
+    plain(one) === plain(other) && bytes(one).equals(bytes(other)) && (one.output === null) === (other.output === null)
   );
+}
+
+t.test('what is kept stays as it was, whatever is added and forgotten beside it', async (_t) => {
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ add: ended, wait: fc.nat(3) }) },
+    { weight: 2, arbitrary: fc.record({ sweep: fc.nat(4), wait: fc.nat(10) }) },
+    { weight: 1, arbitrary: fc.record({ sweep: fc.constant(1000), wait: fc.constant(100) }) },
+  );
+  const RETENTION = 20;
   fc.assert(
     fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {
-      const packer = new BytePacker();
-      const kept: { packed: PackedBytes; wanted: Buffer }[] = [];
+      let charged = 0;
+      const expired: unknown[] = [];
+      const runs = new EndedRuns({
+        expired: (place) => expired.push(place),
+        charge: (bytes) => {
+          charged += bytes;
+        },
+      });
+      let kept: RunRecord[] = [];
+      let now = 0;
+      let number = 0;
       for (const one of steps) {
-        if ('texts' in one) {
-          kept.push({ packed: packer.packTexts(one.texts), wanted: Buffer.from(one.texts.join('')) });
-        } else if ('byte' in one) {
-          const wanted = Buffer.alloc(one.length, one.byte);
-          kept.push({ packed: packer.pack(wanted), wanted });
-        } else if (kept.length > 0) {
-          kept.splice(one.free % kept.length, 1)[0]!.packed.free();
+        now += one.wait;
+        if ('add' in one) {
+          number += 1;
+          const run = record(number, now + RETENTION, one.add);
+          kept.push(run);
+          runs.add(run);
+        } else {
+          const due = kept.filter(({ expiresAt }) => expiresAt <= now).slice(0, one.sweep);
+          kept = kept.slice(due.length);
+          expired.length = 0;
+          if (runs.sweep(now, one.sweep) !== due.length) return false;
+          const places = due.flatMap(({ output }) =>
+            output === null ? [] : [{ sizeBytes: output.sizeBytes, path: output.path }],
+          );
+          if (JSON.stringify(expired) !== JSON.stringify(places)) return false;
+          if (due.some(({ id }) => runs.get(id, 0) !== null)) return false;
         }
+        if (runs.size !== kept.length || charged > 0 !== kept.length > 0) return false;
       }
-      return kept.every(({ packed, wanted }) => packed.length === wanted.length && wanted.equals(packed.copy()));
+      return kept.every(
+        (run) => isSame(runs.get(run.id, run.expiresAt - 1), run) && runs.get(run.id, run.expiresAt) === null,
+      );
     }),
     { numRuns: 200 },
   );
-  const long = 'ü€𝄞'.repeat(20_000);
-  const packed = new BytePacker().packTexts(['{', long, '}']);
-  t.ok(packed.text() === `{${long}}`, 'a text longer than a block');
 });
 
-t.test('copies stay, and what was freed cannot be read', async (t) => {
-  const packer = new BytePacker();
-  const packed = packer.pack(Buffer.from('secret'));
-  const copy = packed.copy(0, 3);
-  packed.free();
-  packer.pack(Buffer.from('public'));
-  t.equal(Buffer.from(copy).toString(), 'sec');
-  t.throws(() => packed.text(), /freed/);
-  t.throws(() => packed.copy(), /freed/);
-  t.throws(() => packed.free(), /freed/);
+t.test('places are found by hashes that many share, as in a plain list', async (_t) => {
+  const hash = fc.constantFrom(0, 1, 2, 15, 16, 0x0a000001, 0x0a000002, 0x0a00000f, 0xffffffff);
+  const step = fc.record({ hash, remove: fc.option(fc.nat(), { freq: 2 }) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 50, maxLength: 400 }), (steps) => {
+      const table = new PlaceTable();
+      const list: { hash: number; place: number }[] = [];
+      for (const [place, { hash, remove }] of steps.entries()) {
+        table.add(hash, place);
+        list.push({ hash, place });
+        if (remove === null) continue;
+        const [gone] = list.splice(remove % list.length, 1);
+        table.remove(gone!.hash, gone!.place);
+        if (table.find(gone!.hash, (each) => each === gone!.place) !== null) return false;
+      }
+      const isThere = list.every(({ hash, place }) => table.find(hash, (each) => each === place) === place);
+      for (const { hash, place } of list) table.remove(hash, place);
+      return isThere && list.every(({ hash }) => table.find(hash, () => true) === null);
+    }),
+  );
+});
+
+t.test('what was given out stays when its Run is forgotten and another one comes', async (t) => {
+  const runs = new EndedRuns({ expired: () => {}, charge: () => {} });
+  const kept = { account: 'acme', errorCode: '', output: { sizeBytes: 3, path: null }, jsonBytes: 2, fill: 7 };
+  runs.add(record(1, 10, kept));
+  const given = runs.get('run_1', 0)!;
+  t.equal(runs.sweep(10, 1), 1);
+  runs.add(record(2, 20, { ...kept, fill: 9 }));
+  t.strictSame([...given.json!], [7, 7]);
+  t.strictSame([...given.output!.bytes!], [8, 8, 8]);
+  t.equal(runs.get('run_1', 0), null);
+});
+
+t.test('where the clock was set back, a Run is over at its time and forgotten after those before it', async (t) => {
+  const runs = new EndedRuns({ expired: () => {}, charge: () => {} });
+  const kept = { account: 'acme', errorCode: 'RUN_TIMEOUT', output: null, jsonBytes: 2, fill: 7 };
+  runs.add(record(1, 100, kept));
+  runs.add(record(2, 50, kept));
+  t.equal(runs.get('run_2', 49)!.id, 'run_2');
+  t.equal(runs.get('run_2', 50), null);
+  t.equal(runs.sweep(99, 10), 0);
+  t.equal(runs.sweep(100, 10), 2);
 });
 
 t.test('a steady coming and going takes no new memory', async (t) => {
-  const packer = new BytePacker();
-  const piece = Buffer.alloc(2_000, 1);
-  const kept: PackedBytes[] = [];
+  const runs = new EndedRuns({ expired: () => {}, charge: () => {} });
+  const kept = { account: 'acme', errorCode: '', output: { sizeBytes: 900, path: null }, jsonBytes: 900, fill: 1 };
+  const run = record(0, 0, kept);
+  let now = 0;
   const rounds = (count: number): void => {
     for (let round = 0; round < count; round += 1) {
-      kept.push(packer.pack(piece));
-      if (kept.length > 1_000) kept.shift()!.free();
+      now += 1;
+      runs.add({ ...run, id: `run_${now}`, expiresAt: now + 1_000 });
+      runs.sweep(now, 2);
     }
   };
   rounds(3_000);
   const before = process.memoryUsage().arrayBuffers;
   rounds(50_000);
   const grownBytes = process.memoryUsage().arrayBuffers - before;
+  t.equal(runs.size, 1_000);
   t.ok(grownBytes < 1024 * 1024, `100 MB have gone through, ${grownBytes} bytes are new`);
 });
