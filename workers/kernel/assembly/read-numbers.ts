@@ -19,6 +19,21 @@ const DIGITS_MAX: u32 = 15;
 /** Digits that are raised to a larger scale stay below 64 bits when both together are no more. */
 const RAISED_MAX: u32 = 18;
 
+/** Characters that one word holds. */
+const WORD_BYTES: u32 = 8;
+
+/** How far behind '1' the first digit of a number may be that begins as numbers are written: other ones are looked at. */
+const DIGITS_WRITTEN: u32 = 8;
+
+/** Stands for a byte that no text holds. */
+const NO_BYTE: u32 = 0x100;
+
+/** The 0 to 8 highest bytes of a word, and once more all of them. */
+const HIGHEST_BYTES: usize = memory.data<u64>([
+  0, 0xff00000000000000, 0xffff000000000000, 0xffffff0000000000, 0xffffffff00000000, 0xffffffffff000000,
+  0xffffffffffff0000, 0xffffffffffffff00, 0xffffffffffffffff, 0xffffffffffffffff,
+]);
+
 const LOWEST_BITS: u64 = 0x0101010101010101;
 const HIGHEST_BITS: u64 = 0x8080808080808080;
 const ZEROS: u64 = 0x3030303030303030;
@@ -44,10 +59,17 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
   const point = load<u32>(format), group = load<u32>(format, 4), signed = load<u32>(format, 8) != 0;
   const form = load<u32>(format, 12), scaleMost = load<u32>(format, 16), rounding = load<u32>(format, 20);
   const minusZero = load<u32>(format, 24) != 0;
-  const points = LOWEST_BITS * <u64>(point ^ 0x30);
-  const isCommon = form != DOUBLE;
+  const points = LOWEST_BITS * <u64>(point ^ 0x30), minus: u32 = signed ? 0x2d : NO_BYTE;
+  const scaleBound: u32 = scaleMost == AS_WRITTEN ? 0 : AS_WRITTEN, scaleKept: u32 = form == DECIMAL ? 7 : 0;
   let filled: u32 = 0, back: u32 = 0, others: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
+  let isShort = true;
+  for (let i: u32 = 0; ; i++) {
+    if (isShort && form != DOUBLE) {
+      const from = i;
+      i = readWords(views, rows, from, count, at, meta, points, minus, scaleMost, scaleBound, scaleKept, others == 0 ? DIGITS_WRITTEN : AS_WRITTEN);
+      filled += i - from;
+    }
+    if (i >= count) break;
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
     const cell = load<u64>(view);
     let start = <usize>cell;
@@ -55,29 +77,10 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
       store<u8>(meta + row, META_NULL);
       continue;
     }
+    isShort = <u32>(cell >> 32) <= WORD_BYTES;
     const end = start + <usize>(cell >> 32), place = at + (row << 3);
     const negative = signed && load<u8>(start) == 0x2d && end > start;
     start += <usize>negative;
-    const length = <u32>(end - start);
-    if (isCommon && length - 1 < 8) {
-      // As one word, without a branch for a byte, which a processor would guess wrong where lengths differ. The last character
-      // is in the highest byte; what is not of the text becomes zeros before it.
-      const values = (load<u64>(start) ^ ZEROS) << (64 - ((<u64>length) << 3));
-      const mark = ((values + ABOVE_NINE) | values) & HIGHEST_BITS;
-      // At most one byte is no digit, and that is the point. What stands before it, in lower bytes, moves up over it.
-      const wrong = ((values ^ points) & ((mark << 1) - (mark >> 7))) | (mark & (mark - 1));
-      const scale = (<u32>clz(mark) >> 3) & 7;
-      if (wrong == 0 && length > <u32>(mark != 0) && (scaleMost == AS_WRITTEN || scale == scaleMost)) {
-        const before = (values & ((mark >> 7) - 1)) << ((<u64>(mark != 0)) << 3);
-        const digits = <i64>numberOf(before | (values & ~(mark | (mark - 1))));
-        others |= <u32>(mark >> 63);
-        if (<u32>load<u8>(start) - 0x31 > 8) others |= <u32>(!isLoneZero(start, end, point) || (negative && digits == 0));
-        store<i64>(place, negative ? -digits : digits);
-        store<u8>(meta + row, form == DECIMAL ? <u8>scale : 0);
-        filled++;
-        continue;
-      }
-    }
     let sound = readLong(start, end, point, group), value = <i64>longDigits, scale = longScale;
     others |= <u32>longGroups | <u32>(<u32>load<u8>(end - 1) == point);
     others |= <u32>(<u32>load<u8>(start) == 0x30 && (!isLoneZero(start, end, point) || (negative && value == 0))) | (<u32>load<u8>(start) == point);
@@ -108,6 +111,40 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
   store<u32>(todo, back);
   store<u32>(format, <u32>(others == 0), 28);
   return filled;
+}
+
+/**
+ * Reads cells of up to eight characters behind a minus, each as one word, in a loop of its own that needs few registers.
+ * Gives the position of the first cell that is another one, or `count`. With DIGITS_WRITTEN for `firstMost` those that do not
+ * stand there as they would be written are others too. A scale and `scaleMost` are the same in the bits of `scaleBound`.
+ */
+function readWords(views: usize, rows: usize, from: u32, count: u32, at: usize, meta: usize, points: u64, minus: u32, scaleMost: u32, scaleBound: u32, scaleKept: u32, firstMost: u32): u32 {
+  let i = from;
+  for (; i < count; i++) {
+    const view = viewOf(views, rows, i), row = (view - views) >> 3;
+    const cell = load<u64>(view), end = <usize>cell + <usize>(cell >> 32);
+    if (<usize>cell == 0) break;
+    const negative = <u32>(<u32>load<u8>(<usize>cell) == minus), length = <u32>(cell >> 32) - negative;
+    if (length - 1 >= WORD_BYTES) break;
+    // Without a branch for a byte, which a processor would guess wrong where lengths differ. The last character is in the
+    // highest byte; what is not of the text becomes zeros before it.
+    const values = (load<u64>(end - 8) ^ ZEROS) & load<u64>(HIGHEST_BYTES + ((<usize>length) << 3));
+    const mark = ((values + ABOVE_NINE) | values) & HIGHEST_BITS;
+    // At most one byte is no digit, and that is the point, not at the end. What stands before it, in lower bytes, moves up over it.
+    const bitsBehind = <usize>clz(mark), behind = load<u64>(HIGHEST_BYTES + bitsBehind), from = load<u64>(HIGHEST_BYTES + bitsBehind, 8);
+    if ((((values ^ points) & (behind ^ from)) | (mark & (mark - 1)) | (mark >> 63)) != 0) break;
+    const scale = (<u32>bitsBehind >> 3) & 7;
+    if (((scale ^ scaleMost) & scaleBound) != 0) break;
+    const digits = <i64>numberOf((values & behind) | ((values & ~from) << 8));
+    const start = end - <usize>length;
+    if (<u32>load<u8>(start) - 0x31 > firstMost) {
+      if (!isLoneZero(start, end, (<u32>points & 0xff) ^ 0x30) || (negative != 0 && digits == 0)) break;
+    }
+    const sign = -(<i64>negative);
+    store<i64>(at + (row << 3), (digits ^ sign) - sign);
+    store<u8>(meta + row, scale & scaleKept);
+  }
+  return i;
 }
 
 /** The number that eight values from 0 to 9 are, the first in the lowest byte. */
