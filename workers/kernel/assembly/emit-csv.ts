@@ -42,15 +42,12 @@ import {
   TRUE_LENGTH,
 } from './emit-layout';
 import { bare, field, holdsSpecial, putNull, quoted, text } from './csv-text';
-import { copyOver, copyRange } from './emit-copy';
+import { copyOver, copyRange, copyShort, SPECIAL } from './emit-copy';
 import { copyRun, emitRuns } from './emit-runs';
 import { putDate, putDatetime, putDecimal, putInteger, TYPED_BYTES_MAX } from './emit-typed';
 
 /** Room that a cell takes beside its own bytes, doubled at worst: two quotes, the guard's mark, delimiter, line ending. */
 const CELL_EXTRA_BYTES: usize = 16;
-
-/** Beside the delimiter, what a bare cell may not hold: a quote and the ends of lines. */
-const SPECIAL: usize = memory.data<u8>([0x22, 0x0a, 0x0d]);
 
 /**
  * Writes the rows at positions [from, to) of the selection to [out, limit) and gives the number of rows written. Up to 16
@@ -153,20 +150,6 @@ function fields(program: usize, step: usize, row: usize, out: usize, limit: usiz
     out += delimiterLength;
   }
   return out - delimiterLength;
-}
-
-/** Copies 32 bytes and tells which of them are special: the delimiter's first byte, a quote or a line's end. */
-// @ts-ignore: decorator
-@inline
-function copyShort(out: usize, start: usize, delimiters: v128, quotes: v128, feeds: v128, returns: v128): u32 {
-  const low = v128.load(start), high = v128.load(start, 16);
-  v128.store(out, low);
-  v128.store(out, high, 16);
-  const lowMarks = v128.or(i8x16.eq(low, delimiters), i8x16.eq(low, quotes));
-  const lowLines = v128.or(i8x16.eq(low, feeds), i8x16.eq(low, returns));
-  const highMarks = v128.or(i8x16.eq(high, delimiters), i8x16.eq(high, quotes));
-  const highLines = v128.or(i8x16.eq(high, feeds), i8x16.eq(high, returns));
-  return <u32>i8x16.bitmask(v128.or(lowMarks, lowLines)) | (<u32>i8x16.bitmask(v128.or(highMarks, highLines)) << 16);
 }
 
 function anyView(program: usize, step: usize, classes: usize, start: usize, length: usize, out: usize): usize {

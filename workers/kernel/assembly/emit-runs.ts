@@ -2,7 +2,7 @@
 // select, filter and rename leave it: most fields leave as they came, which their first bytes tell, and are copied range by
 // range.
 import { bare, empty, field, isFormula, isNull, putNull, text } from './csv-text';
-import { copyOver, copyRange, copyWide } from './emit-copy';
+import { copyOver, copyRange, copyShort, copyWide, SPECIAL } from './emit-copy';
 import { isShortTelephone } from './formula';
 import {
   CELL_CLASSES,
@@ -15,7 +15,6 @@ import {
   LINE_ENDING,
   LINE_ENDING_LENGTH,
   OUT_NEXT,
-  QUOTE,
   RAW_AT,
   RAW_STRIDE_BYTES,
   ROOM,
@@ -82,7 +81,8 @@ export function copyRun(program: usize, step: usize, row: usize, out: usize): us
   const cellClasses = <usize>load<u32>(program, CELL_CLASSES);
   const emptyIsSpecial = load<u32>(program, EMPTY_IS_SPECIAL);
   const delimiter = load<u8>(program, DELIMITER);
-  const delimiters = i8x16.splat(delimiter);
+  const delimiters = i8x16.splat(delimiter), quotes = v128.load8_splat(SPECIAL);
+  const feeds = v128.load8_splat(SPECIAL, 1), returns = v128.load8_splat(SPECIAL, 2);
   for (; entry <= lastEntry; entry += 4) {
     const fieldStart = <usize>load<u32>(entry) + 1;
     const kind = load<u8>(classes + <usize>load<u8>(fieldStart));
@@ -94,7 +94,7 @@ export function copyRun(program: usize, step: usize, row: usize, out: usize): us
       if (fieldStart > start) out = copyOver(out, start, fieldStart);
       start = fieldStart;
       const isCommon = fieldEnd - fieldStart > 2 && load<u8>(cellClasses + <usize>load<u8>(fieldStart, 1)) == 0;
-      if (isCommon) next = bareInside(delimiters, fieldStart + 1, fieldEnd - 1, out);
+      if (isCommon) next = bareInside(fieldStart + 1, fieldEnd - 1, out, delimiters, quotes, feeds, returns);
       else next = unquoted(program, step, fieldStart + 1, fieldEnd - 1, out);
       if (next == 0) continue;
     } else {
@@ -114,17 +114,13 @@ export function copyRun(program: usize, step: usize, row: usize, out: usize): us
 /** Copies while it looks for what needs quotes; 0 when it met that. The delimiter is one byte. */
 // @ts-ignore: decorator
 @inline
-function bareInside(delimiters: v128, start: usize, end: usize, out: usize): usize {
-  const target = out - start;
-  for (let at = start; at < end; at += 16) {
-    const bytes = v128.load(at);
-    v128.store(target + at, bytes);
-    const lines = v128.or(i8x16.eq(bytes, i8x16.splat(0x0a)), i8x16.eq(bytes, i8x16.splat(0x0d)));
-    const marks = v128.or(i8x16.eq(bytes, delimiters), i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)));
-    const mask = <u32>i8x16.bitmask(v128.or(lines, marks));
-    if (mask != 0 && <usize>ctz(mask) < end - at) return 0;
+function bareInside(start: usize, end: usize, out: usize, delimiters: v128, quotes: v128, feeds: v128, returns: v128): usize {
+  const length = end - start;
+  for (let i: usize = 0; i < length; i += 32) {
+    const bare = <usize>ctz(copyShort(out + i, start + i, delimiters, quotes, feeds, returns));
+    if (bare < min<usize>(length - i, 32)) return 0;
   }
-  return target + end;
+  return out + length;
 }
 
 /** True when an unquoted field of a run does not leave as the bytes that it is. */
