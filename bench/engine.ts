@@ -2,7 +2,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
-import { type Entrant, entrants, OWN_NAME } from './contenders/lineup.ts';
+import { type Entrant, entrants } from './contenders/lineup.ts';
 import { INPUTS } from './inputs/index.ts';
 import { type Figure, figureOf, type Measure, measure } from './measure.ts';
 import { limitOf, type PhysicalLimits, type WorkloadLimit } from './physical-limits.ts';
@@ -31,6 +31,7 @@ export interface EngineResult {
 /** How one contender did, or why it did not. */
 export interface Standing {
   readonly name: string;
+  readonly isOurs: boolean;
   /** MB/s of the input. */
   readonly rate: Figure | null;
   /** Processor time of all threads for each MB: what is left on a machine with other work. */
@@ -96,7 +97,7 @@ function measureAll(
         race.measures.push(measure({ system, threads, workload: workload.name, input, output, budgetBytes: null }));
       } catch (error) {
         // Others may run out of memory on a large file, and the table says so.
-        if (name === OWN_NAME) throw error;
+        if (system === 'template-run') throw error;
         race.failure = (error as Error).message;
       }
       rmSync(output, { force: true });
@@ -105,19 +106,23 @@ function measureAll(
   const inputBytes = statSync(input).size;
   const outputBytes = races[0]!.measures[0]!.outputBytes;
   const limit = limitOf(workload, limits, inputBytes, outputBytes);
-  const standings = races.map(({ entrant, measures, failure }) =>
-    standing(entrant.name, measures, failure, inputBytes),
-  );
+  const standings = races.map(({ entrant, measures, failure }) => standing(entrant, measures, failure, inputBytes));
   return { workload, inputBytes, outputBytes, limit, standings };
 }
 
-function standing(name: string, measures: readonly Measure[], failure: string | null, inputBytes: number): Standing {
+function standing(
+  { name, system }: Entrant,
+  measures: readonly Measure[],
+  failure: string | null,
+  inputBytes: number,
+): Standing {
+  const isOurs = system === 'template-run';
   if (measures.length === 0 || failure !== null) {
-    return { name, rate: null, processorMilliseconds: 0, peakBytes: 0, rounds: 0, failure };
+    return { name, isOurs, rate: null, processorMilliseconds: 0, peakBytes: 0, rounds: 0, failure };
   }
   const rate = figureOf(measures.map(({ milliseconds }) => inputBytes / 1e3 / milliseconds));
   const peakBytes = figureOf(measures.map(({ peakBytes }) => peakBytes)).median;
   const processor = figureOf(measures.map((measure) => measure.processorMilliseconds)).median;
   const processorMilliseconds = processor / (inputBytes / 1e6);
-  return { name, rate, processorMilliseconds, peakBytes, rounds: measures.length, failure };
+  return { name, isOurs, rate, processorMilliseconds, peakBytes, rounds: measures.length, failure };
 }

@@ -73,7 +73,7 @@ function measureSize({ folder, rounds, limits, progress }: GrowthSettings, size:
     const measures: Measure[] = [];
     for (let round = 0; round < (bytes < LARGE_BYTES ? rounds : 1); round++) {
       progress.show(`growth: ${workload} on ${Math.round(bytes / 1e6)} MB, round ${round + 1}`);
-      measures.push(measure({ system: 'template-run', threads: 1, workload, input, output, budgetBytes }));
+      measures.push(measure({ system: 'template-run', threads: 2, workload, input, output, budgetBytes }));
       rmSync(output);
     }
     return {

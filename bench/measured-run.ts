@@ -29,10 +29,11 @@ const TICK_MILLISECONDS = 10;
 export async function measuredRun({ system, workload: name, ...job }: ProcessJob): Promise<Measure> {
   const contender = CONTENDERS[system];
   const workload = workloadNamed(name);
-  await contender.prepare();
+  const work = { ...job, workload };
+  await contender.prepare(work);
   const startProcessor = processorMilliseconds();
   const start = performance.now();
-  const elsewhereBytes = await contender.run({ ...job, workload });
+  const elsewhereBytes = await contender.run(work);
   const milliseconds = performance.now() - start;
   const processor = processorMilliseconds() - startProcessor;
   const peakBytes = elsewhereBytes ?? ownPeakBytes();

@@ -62,7 +62,7 @@ export class PoolThread {
   #onEnded: () => void;
 
   /** @param onEnded called after each task that ended */
-  constructor(start: Pick<ThreadStart, 'thread' | 'budget' | 'largeRow' | 'turns' | 'kernels'>, onEnded: () => void) {
+  constructor(start: Omit<ThreadStart, 'port' | 'control' | 'cancel'>, onEnded: () => void) {
     const { port1, port2 } = new MessageChannel();
     const control = new SharedArrayBuffer(CONTROL_SLOTS * Int32Array.BYTES_PER_ELEMENT);
     const cancel = new SharedArrayBuffer(CANCEL_FLAGS * Int32Array.BYTES_PER_ELEMENT);

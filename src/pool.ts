@@ -1,8 +1,10 @@
 // The worker threads: one long-lived task each, our own placement of Runs, and new threads for lost ones. It knows
 // nothing of HTTP or of the registry; the only importer of piscina.
 // States of a Run here: queued (no thread may take it) → placed → ended.
+import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { largeRowOwner } from '../workers/budget.ts';
+import { forgetCores, newCoreCounts } from '../workers/core-share.ts';
 import { compileKernels } from '../workers/kernel/kernel.ts';
 import { type RunTask, type ThreadStart, TURNS_BYTES } from '../workers/messages.ts';
 import type { TaskEnd, ThreadTask } from './pool-thread.ts';
@@ -23,6 +25,8 @@ export interface PoolSettings {
    * others start with `startAll`.
    */
   readonly ownThread?: (start: ThreadStart) => Promise<void>;
+  /** That Runs and the scouts of large files may keep busy; the machine's unless said. */
+  readonly cores?: number;
   /** Of each thread, YOUNG_GENERATION_MIB_MAX unless said. */
   readonly youngGenerationMibMax?: number;
   /** Module whose export `serve` takes a ThreadStart; the engine's unless a test says otherwise. */
@@ -62,6 +66,7 @@ export class ThreadPool {
   #ends: Promise<void>[] = [];
   #queue: ThreadTask[] = [];
   #taskCount = 0;
+  #cores: SharedArrayBuffer;
   #largeRow = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   #turns = new SharedArrayBuffer(TURNS_BYTES);
   #kernels = compileKernels();
@@ -70,6 +75,7 @@ export class ThreadPool {
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
+    this.#cores = newCoreCounts(settings.cores ?? availableParallelism(), settings.threads);
     const entry = settings.entry ?? new URL('../workers/main.js', import.meta.url);
     const hasOwn = settings.ownThread !== undefined;
     const others = hasOwn ? settings.threads - 1 : settings.threads;
@@ -157,8 +163,8 @@ export class ThreadPool {
 
   #start(thread: number): void {
     const { budget, ownThread } = this.#settings;
-    const shared = { thread, budget, largeRow: this.#largeRow, turns: this.#turns, kernels: this.#kernels };
-    const poolThread = new PoolThread(shared, () => this.#drainQueue());
+    const shared = { budget, cores: this.#cores, largeRow: this.#largeRow, turns: this.#turns, kernels: this.#kernels };
+    const poolThread = new PoolThread({ thread, ...shared }, () => this.#drainQueue());
     const abort = new AbortController();
     this.#threads[thread] = poolThread;
     this.#aborts[thread] = abort;
@@ -178,6 +184,7 @@ export class ThreadPool {
 
   #lost(thread: PoolThread, fault: unknown): void {
     Atomics.compareExchange(new Int32Array(this.#largeRow), 0, largeRowOwner(thread.thread), 0);
+    forgetCores(this.#cores, thread.thread);
     thread.lose();
     if (this.#closed) return;
     this.#settings.onThreadLost(thread.thread, fault);

@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Of `workers`, the HTTP process may use the messages, the Template's checker, the operation table and what they need; and bundles. */
 const WORKERS_FOR_SRC = [
-  /^workers\/(?:bundles|messages|parcel|task-packer|outcome-packer|failure|report|budget|schema)\.ts$/,
+  /^workers\/(?:bundles|messages|parcel|task-packer|outcome-packer|failure|report|budget|core-share|schema)\.ts$/,
   /^workers\/template\//,
   /^workers\/operations\/(?:index|operation)\.ts$/,
   /^workers\/kernel\/kernel\.ts$/,

@@ -133,6 +133,8 @@ export interface ThreadStart {
   readonly control: SharedArrayBuffer;
   /** Int32 flags by `task % CANCEL_FLAGS`: the task number whose Run is to stop; checked at each batch. */
   readonly cancel: SharedArrayBuffer;
+  /** For the whole node: see CoreShare. */
+  readonly cores: SharedArrayBuffer;
   /** One Int32 for the whole node: see LargeRowGate. */
   readonly largeRow: SharedArrayBuffer;
   /** For the parts of a Run: see OutputTurns. */

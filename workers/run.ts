@@ -9,6 +9,7 @@ import { Heap } from './heap.ts';
 import { type OpenSettings, openRows } from './input/open-rows.ts';
 import type { RowReader, StoredSource } from './input/reader.ts';
 import { resumeRows } from './input/resume-rows.ts';
+import type { Scout } from './input/scout/scout.ts';
 import type { Kernel } from './kernel/kernel.ts';
 import type { KernelPool } from './kernel/kernel-pool.ts';
 import { LargeRowGate } from './large-row.ts';
@@ -47,6 +48,8 @@ export interface RunJob {
   cancelled(): boolean;
   /** Called at each batch: tells the main thread that the thread is alive. */
   beat(): void;
+  /** The thread's, for large files. */
+  readonly scout?: Scout;
   /** Rows of a batch at most; smaller ones are for tests, results do not depend on it. */
   readonly batchRowsMax?: number;
 }
@@ -130,7 +133,8 @@ class Run {
   }
 
   *#open(): Waits<RowReader> {
-    const { prepared, source, task } = this.#job;
+    const { prepared, source, task, scout } = this.#job;
+    scout?.prepare(source.rest?.() ?? null);
     const settings: OpenSettings = {
       input: prepared.template.input,
       overrides: task.overrides,
@@ -139,6 +143,7 @@ class Run {
       arena: this.#arena,
       kernel: this.#kernel,
       largeRow: this.#gate,
+      scout,
       breathe: () => this.#breathe(),
     };
     // The first part begins where the file does.

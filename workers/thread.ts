@@ -3,9 +3,11 @@
 import type { MessagePort } from 'node:worker_threads';
 import { type BudgetShare, largeRowOwner, threadShare } from './budget.ts';
 import { type Collector, ThreadCollector } from './collector.ts';
+import { CoreShare } from './core-share.ts';
 import { Cancelled } from './failure.ts';
 import { BytesSource } from './input/bytes-source.ts';
 import { FileSource } from './input/file-source.ts';
+import { Scout } from './input/scout/scout.ts';
 import { KernelPool } from './kernel/kernel-pool.ts';
 import {
   CANCEL_FLAGS,
@@ -50,6 +52,8 @@ export class Thread {
   readonly #partBytes: MemorySink[] = [];
   readonly #number: number;
   readonly #kernels: KernelPool;
+  readonly #cores: CoreShare;
+  readonly #scout: Scout;
   readonly #templates: TemplateCache;
   readonly #tables = new TableCache();
   readonly #sources = new Map<number, BytesSource | FileSource>();
@@ -67,6 +71,8 @@ export class Thread {
     this.#largeRow = new Int32Array(start.largeRow);
     this.#turns = new OutputTurns(start.turns);
     this.#number = start.thread;
+    this.#cores = new CoreShare(start.cores, start.thread);
+    this.#scout = new Scout(this.#cores);
     this.#kernels = new KernelPool(start.kernels, this.#budget, collector);
   }
 
@@ -88,6 +94,7 @@ export class Thread {
     } finally {
       clearInterval(beat);
       this.#port.close();
+      await this.#scout.end();
     }
   }
 
@@ -106,10 +113,19 @@ export class Thread {
 
   #start(task: RunTask): void {
     const { source } = task;
-    if (source.kind === 'file') void settle(this.#run(task, new FileSource(source.path, task.part?.from)));
+    if (source.kind === 'file') void this.#runOverFile(task, new FileSource(source.path, task.part?.from));
     else {
       this.#inMemory.push(task);
       if (!this.#isInMemoryAtWork) void settle(this.#runInMemory());
+    }
+  }
+
+  async #runOverFile(task: RunTask, source: FileSource): Promise<void> {
+    this.#cores.take();
+    try {
+      await settle(this.#run(task, source));
+    } finally {
+      this.#cores.give();
     }
   }
 
@@ -136,6 +152,7 @@ export class Thread {
         largeRowOwner: largeRowOwner(this.#number),
         shared: { turns: this.#turns, bytes },
         tables: this.#tables,
+        scout: this.#scout,
         cancelled: () => this.#isCancelled(task),
         beat: () => this.#beat(),
       });

@@ -12,7 +12,7 @@ export interface ContenderJob {
 
 export interface Contender {
   /** Loads what has to be loaded; not measured. */
-  prepare(): Promise<void>;
+  prepare(job: ContenderJob): Promise<void>;
   /** Gives the peak memory in bytes where another process did the work, else null. */
   run(job: ContenderJob): Promise<number | null>;
 }

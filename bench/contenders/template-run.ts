@@ -1,4 +1,4 @@
-// The engine of this project on its normal path: one Run in one thread, file to file.
+// The engine of this project on its normal path: one Run, file to file.
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import {
@@ -11,17 +11,29 @@ import {
   unlimitedShare,
 } from '../../workers/budget.ts';
 import { NO_COLLECTOR } from '../../workers/collector.ts';
+import { CoreShare, newCoreCounts } from '../../workers/core-share.ts';
 import { FileSource } from '../../workers/input/file-source.ts';
+import { Scout } from '../../workers/input/scout/scout.ts';
 import { compileKernels } from '../../workers/kernel/kernel.ts';
 import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
 import { runTemplate } from '../../workers/run.ts';
 import { TemplateCache } from '../../workers/template/template-cache.ts';
 import { settle } from '../../workers/waits.ts';
-import type { Contender } from './contender.ts';
+import type { Contender, ContenderJob } from './contender.ts';
 
-export const templateRun: Contender = {
-  async prepare() {},
-  async run({ workload, input, output, budgetBytes }) {
+const START_LOOK_MILLISECONDS = 1;
+
+/** With two threads one of them is the scout of the other: started before, as that of a node at work is. */
+class TemplateRun implements Contender {
+  #scout: Scout | null = null;
+
+  async prepare({ input, threads }: ContenderJob): Promise<void> {
+    this.#scout = new Scout(new CoreShare(newCoreCounts(threads - 1, 1), 0));
+    if (threads > 1) this.#scout.prepare({ path: input, from: 0, to: statSync(input).size, ends: true });
+    while (this.#scout.isStarting) await new Promise((resolve) => setTimeout(resolve, START_LOOK_MILLISECONDS));
+  }
+
+  async run({ workload, input, output, budgetBytes }: ContenderJob): Promise<null> {
     const source = JSON.stringify(workload.template);
     const text = { source, format: 'json' as const, sha256: createHash('sha256').update(source).digest('hex') };
     const budget = budgetBytes === null ? unlimitedShare() : limitedShare(budgetBytes);
@@ -49,14 +61,17 @@ export const templateRun: Contender = {
         budget,
         largeRow: new Int32Array(new SharedArrayBuffer(4)),
         largeRowOwner: 1,
+        scout: this.#scout!,
         cancelled: () => false,
         beat: () => {},
       }),
     );
     if (outcome.failure !== null) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
     return null;
-  },
-};
+  }
+}
+
+export const templateRun: Contender = new TemplateRun();
 
 /** As one thread of a node with this memory budget has it, the Run's reservation taken. */
 function limitedShare(budgetBytes: number): BudgetShare {

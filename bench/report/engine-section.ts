@@ -1,5 +1,4 @@
 // A workload's result as a section: rates, ratios to ours, memory, and the physical limit.
-import { OWN_NAME } from '../contenders/lineup.ts';
 import type { EngineResult, Standing } from '../engine.ts';
 import type { Section } from './section.ts';
 
@@ -17,7 +16,7 @@ export function engineSection({ workload, inputBytes, limit, standings }: Engine
     ],
     chart: {
       unit: 'MB/s',
-      bars: done.map(({ name, rate }) => ({ label: name, value: rate!.median, ours: name === OWN_NAME })),
+      bars: done.map(({ name, isOurs, rate }) => ({ label: name, value: rate!.median, ours: isOurs })),
       limit: { label: 'physical limit', value: limit.rate },
     },
   };
@@ -40,9 +39,10 @@ interface Contender {
 }
 
 export function summaryLine({ workload, limit, standings }: EngineResult): SummaryLine {
-  const [own, ...others] = standings.flatMap(({ name, rate, peakBytes }): Contender[] =>
-    rate === null ? [] : [{ name, rate: rate.median, peakBytes }],
-  );
+  const contender = ({ name, rate, peakBytes }: Standing): Contender[] =>
+    rate === null ? [] : [{ name, rate: rate.median, peakBytes }];
+  const [own] = contender(standings[0]!);
+  const others = standings.filter(({ isOurs }) => !isOurs).flatMap(contender);
   const best = others.sort((left, right) => right.rate - left.rate)[0] ?? null;
   return { label: workload.name, title: workload.title, limitRate: limit.rate, own: own!, best };
 }

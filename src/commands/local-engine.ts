@@ -28,6 +28,8 @@ const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, in
 export interface LocalEngineSettings {
   /** At most; this one among them. */
   readonly threads: number;
+  /** That may be kept busy: with more than the threads have, a large file is read ahead. */
+  readonly cores: number;
   /** Files that will be run. A single one may be done in parts. */
   readonly inputs: number;
   readonly memoryBudgetBytes: number;
@@ -57,6 +59,7 @@ export class LocalEngine {
     this.#budget = new MemoryBudget(settings.memoryBudgetBytes, settings.threads);
     this.#pool = new ThreadPool({
       threads: settings.threads,
+      cores: settings.cores,
       youngGenerationMibMax: YOUNG_GENERATION_MIB_MAX,
       ownThread: (start) => new Thread(start, this.#shared(settings.inputs)).serve(),
       budget: this.#budget.buffer,

@@ -25,8 +25,9 @@ standard error, failures as CODE: message.
   --secrets DIR        keys for hash, each a file of its name
   --delimiter C        field delimiter, instead of the detected one
   --header-row N       0-based record of the header, instead of the detected one
-  --workers N          threads (one for each file, at most the number of cores); a single file of more than 256 MiB is
-                       shared by so many where each operation looks at one row alone
+  --workers N          threads (one for each file, at most the number of cores, and where a core is left a second that
+                       reads ahead in a large CSV); a single file of more than 256 MiB is shared by so many where each
+                       operation looks at one row alone
   --memory-budget SIZE such as 256MiB (60 % of what the process may use)
   --json               the summary as one JSON line for each input
 
@@ -53,8 +54,10 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const outputs = localOutputs(inputs, values.get('output') ?? null, io.stdout);
   const template = readLocalTemplate(templatePath, io.stderr);
   if (template === null) return EXIT_FAILED;
+  const workers = count(values, 'workers');
   const engine = new LocalEngine({
-    threads: threadsFor(inputs.length, count(values, 'workers')),
+    threads: threadsFor(inputs.length, workers),
+    cores: workers ?? availableParallelism(),
     inputs: inputs.length,
     memoryBudgetBytes: memoryBudget(values.get('memory-budget')),
     template,

@@ -31,6 +31,7 @@ function engineOf(template: object, threads: number, partSizes: PartSizes | null
   if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
   return new LocalEngine({
     threads,
+    cores: threads,
     inputs: 1,
     memoryBudgetBytes: 256 * 1024 * 1024,
     template: { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') },

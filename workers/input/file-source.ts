@@ -2,7 +2,7 @@
 // to be told more. Whatever the file system refuses is a fault of ours.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Cancelled } from '../failure.ts';
-import type { StoredSource } from './reader.ts';
+import type { FileRest, StoredSource } from './reader.ts';
 
 export class FileSource implements StoredSource {
   readonly #path: string;
@@ -50,6 +50,14 @@ export class FileSource implements StoredSource {
     if (got === 0) throw new Error('the spooled file is shorter than was told');
     this.#at += got;
     return got;
+  }
+
+  rest(): FileRest {
+    return { path: this.#path, from: this.#at, to: this.#knownBytes, ends: this.#complete };
+  }
+
+  seek(at: number): void {
+    this.#at = at;
   }
 
   async wait(): Promise<void> {

@@ -18,6 +18,7 @@ import { contentTypeOf, looksLikeJson, looksLikeMarkup } from './file-type.ts';
 import { GunzipSource } from './gunzip-source.ts';
 import { lookAhead } from './prefix-source.ts';
 import type { ByteSource, RowReader } from './reader.ts';
+import type { Scout } from './scout/scout.ts';
 
 /** Bytes looked at before the first row: 500 records of usual width, and what arrives in the first moments of an upload. */
 const SAMPLE_BYTES = 65_536;
@@ -39,6 +40,7 @@ export interface OpenSettings {
   /** See LargeRowGate. */
   readonly largeRow: LargeRowAccess;
   /** See CsvReaderParts. */
+  readonly scout?: Scout;
   readonly breathe?: () => Promise<void>;
 }
 
@@ -91,6 +93,7 @@ function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Wa
     type: dialect.delimiter === '\t' ? 'tsv' : 'csv',
     encoding: encoding.name,
     largeRow: settings.largeRow,
+    scout: settings.scout,
     breathe: settings.breathe ?? noBreath,
   };
   return isFastDialect(parts.dialect) ? openCsvReader(parts) : openPlainReader(parts);

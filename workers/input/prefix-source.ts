@@ -1,6 +1,6 @@
 // A source that gives again the bytes that were looked at before the reader was chosen, then goes on with the rest.
 import type { Waits } from '../waits.ts';
-import type { ByteSource } from './reader.ts';
+import type { ByteSource, FileRest } from './reader.ts';
 
 class PrefixSource implements ByteSource {
   readonly #prefix: Uint8Array;
@@ -23,6 +23,14 @@ class PrefixSource implements ByteSource {
     target.set(this.#prefix.subarray(this.#at, this.#at + bytes));
     this.#at += bytes;
     return bytes;
+  }
+
+  rest(): FileRest | null {
+    return this.#at < this.#prefix.length ? null : (this.#rest.rest?.() ?? null);
+  }
+
+  seek(at: number): void {
+    this.#rest.seek!(at);
   }
 
   wait(): Promise<void> {

@@ -10,9 +10,23 @@ export interface ByteSource {
   whole?(bytes: number): Uint8Array | null;
   /** True when everything was read and nothing will follow. */
   readonly ended: boolean;
+  /** The file in which what comes next stands as it is; null, as without it: it stands nowhere, or was read before. */
+  rest?(): FileRest | null;
+  /** Goes on at a byte of that file. */
+  seek?(at: number): void;
   /** Resolves when `read` would give bytes, or at the end. Rejects with Cancelled. */
   wait(): Promise<void>;
   close(): void;
+}
+
+/** Bytes of a file that are not read yet. */
+export interface FileRest {
+  readonly path: string;
+  /** The next byte, and the one behind the last that is there. */
+  readonly from: number;
+  readonly to: number;
+  /** Whether `to` is the end of the file. */
+  readonly ends: boolean;
 }
 
 /** The bytes as they were received, from memory or the spool: can be read again from the first byte (late parameters). */

@@ -12,7 +12,7 @@ export function canResume({ type, encoding, delimiter }: FileHead): boolean {
 
 /** @param head of a file for which canResume is true */
 export function resumeRows(source: ByteSource, head: FileHead, settings: OpenSettings): Waits<RowReader> {
-  const { input, arena, kernel, largeRow } = settings;
+  const { input, arena, kernel, largeRow, scout } = settings;
   const { type, encoding, delimiter, quote, headerRow, headers } = head;
   if (delimiter === null) throw new Error('a part of a file that is not CSV');
   return openCsvReader({
@@ -27,6 +27,7 @@ export function resumeRows(source: ByteSource, head: FileHead, settings: OpenSet
     type,
     encoding,
     largeRow,
+    scout,
     headers,
   });
 }

@@ -3,9 +3,9 @@ declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
   }
-  class Memory {
-    constructor(descriptor: { initial: number; maximum: number });
-    readonly buffer: ArrayBuffer;
+  class Memory<Buffer extends ArrayBufferLike = ArrayBuffer> {
+    constructor(descriptor: { initial: number; maximum: number; shared?: boolean });
+    readonly buffer: Buffer;
     grow(pages: number): number;
   }
   class Instance {

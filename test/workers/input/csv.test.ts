@@ -7,48 +7,10 @@ import { openCsvReader } from '../../../workers/input/csv/csv-reader.ts';
 import { openPlainReader } from '../../../workers/input/csv/plain-reader.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
 import { referenceRows } from './csv-reference.ts';
-import { type ReadSettings, readRows } from './read-rows.ts';
+import { comparable, piece, settings, sound, spoiled } from './csv-texts.ts';
+import { readRows } from './read-rows.ts';
 
 const kernel = instantiateKernel(compileKernels());
-
-/** Pieces of CSV text, so that quotes, breaks and delimiters meet in every way; long plain pieces reach the SIMD blocks. */
-const piece = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom(',', ',', '\n', '\n', '"', '""', '\r\n', '\r', 'a', 'é', ' ', 'NA') },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom('"x,y"', '"x\ny"', '"a""b"', ',"",', ',"q"\n', '\n\n', '1,2\n', '1,2,3\n', '"\r\n"'),
-  },
-  { weight: 2, arbitrary: fc.nat(70).map((length) => 'abcdefghij'.repeat(7).slice(0, length)) },
-);
-const sound = fc.array(piece, { maxLength: 120 }).map((pieces) => Buffer.from(pieces.join('')));
-const spoiled = fc
-  .array(fc.oneof({ weight: 40, arbitrary: piece }, { weight: 1, arbitrary: fc.constantFrom('\0', '\u{1f600}') }), {
-    maxLength: 80,
-  })
-  .chain((pieces) => {
-    const bytes = Buffer.from(pieces.join(''));
-    return fc
-      .nat(bytes.length)
-      .map((at) => (at % 3 === 0 ? Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]) : bytes));
-  });
-const settings: fc.Arbitrary<ReadSettings> = fc.record({
-  dialect: fc.record({
-    delimiter: fc.constantFrom(',', ',', ';', 'a'),
-    quote: fc.constantFrom('"', '"', '"', '', "'"),
-    headerRow: fc.constantFrom(0, 0, 0, 1, 2, null, null),
-  }),
-  nullValues: fc.constantFrom([''], [''], ['', 'NA'], ['NA'], [], ['', '"', 'a"b']),
-  ragged: fc.constantFrom('pad', 'pad', 'fail'),
-  strayQuotes: fc.constantFrom('keep', 'keep', 'fail'),
-  chunks: fc.constantFrom([Number.POSITIVE_INFINITY], [1], [7, 0], [0, 1, 100], [64]),
-  windowBytes: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constant(65_536)),
-  batches: fc.constantFrom([4096], [1], [2, 3], [1, 0], [0]),
-});
-
-/** What a run that looked at every row would give: batches of 0 rows only count. */
-function comparable(rows: Awaited<ReturnType<typeof readRows>>, batches: readonly number[] | undefined): unknown {
-  return batches?.includes(0) ? { ...rows, rows: null, sourceRows: null } : rows;
-}
 
 test('every window, chunk and batch gives what the plain reference gives', async (t) => {
   const property = fc.asyncProperty(fc.oneof(sound, spoiled), settings, async (bytes, given) => {

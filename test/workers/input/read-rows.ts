@@ -6,6 +6,7 @@ import { Failed } from '../../../workers/failure.ts';
 import { Heap } from '../../../workers/heap.ts';
 import type { CsvDialect, CsvReaderParts } from '../../../workers/input/csv/csv-input.ts';
 import type { ByteSource, RowReader } from '../../../workers/input/reader.ts';
+import type { Scout } from '../../../workers/input/scout/scout.ts';
 import type { Kernel } from '../../../workers/kernel/kernel.ts';
 import type { CodeCounts, RunReport } from '../../../workers/report.ts';
 import { settle, type Waits } from '../../../workers/waits.ts';
@@ -30,6 +31,7 @@ export interface ReadSettings {
   /** Sizes of what the source gives at a time, repeated; 0 makes the reader wait. */
   readonly chunks?: readonly number[];
   readonly windowBytes?: number;
+  readonly scout?: Scout;
   /** Rows asked for at a time, repeated. */
   readonly batches?: readonly number[];
 }
@@ -85,17 +87,20 @@ export function readerParts(kernel: Kernel, source: ByteSource, settings: ReadSe
     type: 'csv',
     encoding: 'utf-8',
     largeRow: { acquire: () => Promise.resolve() },
+    scout: settings.scout,
   };
   return settings.windowBytes === undefined ? parts : { ...parts, windowBytes: settings.windowBytes };
 }
 
+/** @param input bytes, or where they come from */
 export async function readRows(
   open: (parts: CsvReaderParts) => Waits<RowReader>,
   kernel: Kernel,
-  bytes: Uint8Array,
+  input: Uint8Array | ByteSource,
   settings: ReadSettings = {},
 ): Promise<ReadRows> {
-  const source = new ChunkedSource(bytes, settings.chunks ?? [Number.POSITIVE_INFINITY]);
+  const chunks = settings.chunks ?? [Number.POSITIVE_INFINITY];
+  const source = input instanceof Uint8Array ? new ChunkedSource(input, chunks) : input;
   const parts = readerParts(kernel, source, settings);
   const rows: Row[] = [];
   const sourceRows: number[] = [];

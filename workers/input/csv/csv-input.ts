@@ -4,6 +4,7 @@ import type { Heap } from '../../heap.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import type { CsvInput } from '../../template/template.ts';
 import type { ByteSource } from '../reader.ts';
+import type { Scout } from '../scout/scout.ts';
 
 export interface CsvDialect {
   /** One character; the fast lane takes one ASCII character. */
@@ -35,6 +36,8 @@ export interface CsvReaderParts {
   readonly largeRow: LargeRowAccess;
   /** Header texts where they are known, and the source begins with the first data row; else they are read. */
   readonly headers?: readonly string[];
+  /** Reads ahead where the source is a large file. */
+  readonly scout?: Scout;
   /** Called now and then while what stands above the header is read; nothing by default. */
   readonly breathe?: () => Promise<void>;
   /** Bytes read at a time; results do not depend on it. WINDOW_BYTES unless a test says otherwise. */

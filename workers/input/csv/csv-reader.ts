@@ -3,6 +3,7 @@ import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable } from '../../batc
 import type { CodeCounts, RunReport } from '../../report.ts';
 import type { Waits } from '../../waits.ts';
 import type { FileHead, RowReader } from '../reader.ts';
+import { ScoutedRows } from '../scout/scouted-rows.ts';
 import { mergeCounts } from './counts.ts';
 import { type CsvReaderParts, noBreath } from './csv-input.ts';
 import { type CsvHeader, readHeader } from './header.ts';
@@ -35,6 +36,7 @@ export function* openCsvReader(parts: CsvReaderParts): Waits<RowReader> {
     const index = new StructuralIndex(heap, kernel.exports, delimiter, quote, window.start);
     const feed = new RecordFeed(heap, window, index, delimiter, quote);
     const header = yield* headerOf(parts, feed);
+    if (parts.scout !== undefined) feed.scouted = new ScoutedRows(parts.scout, window, index, delimiter, quote);
     return new CsvReader(parts, feed, header, delimiter, quote);
   } catch (error) {
     window.close();
@@ -109,7 +111,7 @@ class CsvReader implements RowReader {
   }
 
   wait(): Promise<void> {
-    return this.#feed.window.wait();
+    return this.#feed.wait();
   }
 
   describe(report: RunReport): void {
@@ -117,7 +119,7 @@ class CsvReader implements RowReader {
   }
 
   close(): void {
-    this.#feed.window.close();
+    this.#feed.close();
   }
 
   #batch(rowsMax: number): Batch {

@@ -2,6 +2,7 @@
 // next row unreadable once all rows before it have been taken.
 import type { Heap } from '../../heap.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
+import type { ScoutedRows } from '../scout/scouted-rows.ts';
 import { openQuote } from './lines.ts';
 import { malformed } from './malformed.ts';
 import type { StructuralIndex } from './structural-index.ts';
@@ -14,6 +15,8 @@ export class RecordFeed {
   readonly heap: Heap;
   readonly window: Window;
   readonly index: StructuralIndex;
+  /** Who reads ahead, where somebody does: from the first row behind the header on. */
+  scouted: ScoutedRows | null = null;
   readonly #delimiter: number;
   readonly #quote: number;
 
@@ -39,9 +42,22 @@ export class RecordFeed {
         if (index.rowStart < window.filled) this.#failOpenQuote();
         return 'end';
       }
+      const ahead = window.filling ? 'alone' : (this.scouted?.advance() ?? 'alone');
+      if (ahead === 'wait') return 'wait';
+      if (ahead === 'rows') continue;
       if (window.fill(index.rowStart) === 'wait') return 'wait';
       if (window.start !== index.rowStart) index.restart(window.start);
     }
+  }
+
+  /** After a 'wait'. */
+  wait(): Promise<void> {
+    return this.scouted?.isAway ? this.scouted.wait() : this.window.wait();
+  }
+
+  close(): void {
+    this.scouted?.close();
+    this.window.close();
   }
 
   #checkIncompleteRow(): void {

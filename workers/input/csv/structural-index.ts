@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Heap } from '../../heap.ts';
 import type { KernelExports } from '../../kernel/kernel.ts';
 import { CELL_BYTES_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
+import type { Stretch } from '../scout/scout-memory.ts';
 import { countLineBreaks, invalidLine } from './lines.ts';
 import type { CsvTrouble } from './malformed.ts';
 import type { Window } from './window.ts';
@@ -49,8 +50,11 @@ export class StructuralIndex {
   readonly #kernel: KernelExports;
   readonly #delimiter: number;
   readonly #quote: number;
-  readonly #state: number;
-  readonly #entries: number;
+  /** Address of the scan's state. */
+  readonly state: number;
+  /** Address of the structurals, and for how many there is room. */
+  readonly entries: number;
+  readonly entriesMax = ENTRIES;
   #literalPending = false;
   /** The line at which counting began, and that place. */
   #line = 1;
@@ -61,10 +65,10 @@ export class StructuralIndex {
     this.#kernel = kernel;
     this.#delimiter = delimiter;
     this.#quote = quote;
-    this.#state = heap.allocate(STATE_BYTES);
-    this.#entries = heap.allocate(ENTRIES * 4);
-    this.cursor = this.#entries;
-    this.completeEnd = this.#entries;
+    this.state = heap.allocate(STATE_BYTES);
+    this.entries = heap.allocate(ENTRIES * 4);
+    this.cursor = this.entries;
+    this.completeEnd = this.entries;
     this.rowStart = start;
     this.#lineAddress = start;
     this.#begin(start);
@@ -82,12 +86,31 @@ export class StructuralIndex {
 
   /** True when the incomplete row has more fields than any row may have. */
   get full(): boolean {
-    return this.cursor === this.#entries && this.#get(OUT) > this.#entries + (ENTRIES - ROUNDING_ENTRIES) * 4;
+    return this.cursor === this.entries && this.#get(OUT) > this.entries + (ENTRIES - ROUNDING_ENTRIES) * 4;
   }
 
   /** Line number of an address in the window. */
   lineOf(address: number): number {
     return this.#line + countLineBreaks(this.#heap.u8, this.#lineAddress, address);
+  }
+
+  /**
+   * Takes what the scan of another thread found in the complete rows up to `end`, which the window has taken.
+   * @param slot bytes among which the structurals stand at the address that they have here
+   */
+  put(slot: Uint8Array, stretch: Stretch, start: number, end: number): void {
+    this.#heap.u8.set(slot.subarray(this.entries, this.entries + stretch.entries * 4), this.entries);
+    this.#line += this.#get(LINES);
+    this.#lineAddress = start;
+    this.rowStart = start;
+    this.cursor = this.entries;
+    this.completeEnd = this.entries + stretch.entries * 4;
+    this.rowEnds = stretch.rowEnds;
+    this.uniform = null;
+    this.literal = stretch.literal;
+    this.#literalPending = false;
+    this.#begin(end);
+    this.#set(LINES, stretch.lines);
   }
 
   /** The incomplete row has moved: it is scanned again from its new place. */
@@ -96,27 +119,28 @@ export class StructuralIndex {
     this.#line += this.#get(LINES) - countLineBreaks(this.#heap.u8, start, start + partialBytes);
     this.#lineAddress = start;
     this.rowStart = start;
-    this.cursor = this.#entries;
-    this.completeEnd = this.#entries;
+    this.cursor = this.entries;
+    this.completeEnd = this.entries;
     this.#literalPending = false;
     this.#begin(start);
   }
+
   /** Scans on. Called when no complete row is left; gives true when there are some now (or trouble is). */
   scan(window: Window): boolean {
     const { u32 } = this.#heap;
     const pending = this.#get(OUT) - this.cursor;
-    if (this.cursor !== this.#entries && pending > 0) {
-      u32.copyWithin(this.#entries >>> 2, this.cursor >>> 2, (this.cursor + pending) >>> 2);
+    if (this.cursor !== this.entries && pending > 0) {
+      u32.copyWithin(this.entries >>> 2, this.cursor >>> 2, (this.cursor + pending) >>> 2);
     }
-    this.cursor = this.#entries;
-    this.#set(OUT, this.#entries + pending);
+    this.cursor = this.entries;
+    this.#set(OUT, this.entries + pending);
     this.#set(ROW_ENDS, 0);
     this.#set(FLAGS, this.#get(FLAGS) & FLAG_NUL);
-    const limit = this.#entries + ENTRIES * 4;
-    this.#kernel.scan(this.#state, window.scanEnd, limit, this.#delimiter, this.#quote);
+    const limit = this.entries + ENTRIES * 4;
+    this.#kernel.scan(this.state, window.scanEnd, limit, this.#delimiter, this.#quote);
     const literalMet = (this.#get(FLAGS) & FLAG_LITERAL_QUOTE) !== 0;
     this.literal = literalMet || this.#literalPending;
-    this.completeEnd = this.#entries;
+    this.completeEnd = this.entries;
     this.uniform = null;
     this.rowEnds = this.#get(ROW_ENDS);
     if (this.rowEnds === 0) {
@@ -133,24 +157,24 @@ export class StructuralIndex {
   #begin(start: number): void {
     this.#set(AT, start);
     this.#set(MODE, MODE_START);
-    this.#set(OUT, this.#entries);
+    this.#set(OUT, this.entries);
     this.#set(LINES, 0);
     this.#set(FLAGS, 0);
   }
 
   #get(slot: number): number {
-    return this.#heap.u32[(this.#state >>> 2) + slot]!;
+    return this.#heap.u32[(this.state >>> 2) + slot]!;
   }
 
   #set(slot: number, value: number): void {
-    this.#heap.u32[(this.#state >>> 2) + slot] = value;
+    this.#heap.u32[(this.state >>> 2) + slot] = value;
   }
 
   /** Walks back from `behind` to the address behind a structural that ends a row. */
   #behindRowEnd(behind: number): number {
     const { u8, u32 } = this.#heap;
     let entry = behind;
-    while (entry > this.#entries) {
+    while (entry > this.entries) {
       const byte = u8[u32[(entry >>> 2) - 1]!];
       if (byte === LF || byte === CR) return entry;
       entry -= 4;
@@ -171,7 +195,7 @@ export class StructuralIndex {
     const { u8, u32 } = this.#heap;
     let start = this.rowStart;
     let cell = -1;
-    for (let entry = this.#entries; ; entry += 4) {
+    for (let entry = this.entries; ; entry += 4) {
       const end = u32[entry >>> 2]!;
       if (end - start > CELL_BYTES_MAX && cell < 0) cell = start;
       start = end + 1;
@@ -188,7 +212,7 @@ export class StructuralIndex {
     if (this.trouble !== null && this.trouble.address <= address) return;
     const { u32 } = this.#heap;
     this.trouble = { kind, address };
-    let entry = this.#entries;
+    let entry = this.entries;
     while (entry < this.completeEnd && u32[entry >>> 2]! < address) entry += 4;
     this.completeEnd = this.#behindRowEnd(entry);
     this.uniform = false;

@@ -4,7 +4,7 @@
 import type { Heap } from '../../heap.ts';
 import { REGION_PADDING_BYTES } from '../../heap.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
-import type { ByteSource } from '../reader.ts';
+import type { ByteSource, FileRest } from '../reader.ts';
 import type { LargeRowAccess } from './csv-input.ts';
 
 /**
@@ -40,7 +40,8 @@ export class Window {
   readonly #heap: Heap;
   readonly #source: ByteSource;
   readonly #largeRow: LargeRowAccess;
-  readonly #windowBytes: number;
+  /** Bytes read at a time. */
+  readonly windowBytes: number;
   readonly #small: Region;
   #largest: Region;
   #region: Region;
@@ -63,8 +64,8 @@ export class Window {
     this.#heap = heap;
     this.#source = source;
     this.#largeRow = largeRow;
-    this.#windowBytes = Math.max(windowBytes, WINDOW_BYTES_MIN);
-    this.#small = this.#allocate(this.#windowBytes * 2);
+    this.windowBytes = Math.max(windowBytes, WINDOW_BYTES_MIN);
+    this.#small = this.#allocate(this.windowBytes * 2);
     this.#largest = this.#small;
     this.#region = this.#small;
     this.start = this.#small.base;
@@ -95,7 +96,7 @@ export class Window {
     if (this.#goal === 0) {
       this.start = start;
       if (!this.#makeRoom()) return 'wait';
-      this.#goal = Math.min(this.filled + this.#windowBytes, this.#end());
+      this.#goal = Math.min(this.filled + this.windowBytes, this.#end());
     }
     while (this.filled < this.#goal) {
       const bytes = this.#source.read(this.#heap.u8.subarray(this.filled, this.#goal));
@@ -118,6 +119,48 @@ export class Window {
 
   close(): void {
     this.#source.close();
+  }
+
+  /** Address of the small region, which has room for two windows. */
+  get base(): number {
+    return this.#small.base;
+  }
+
+  get roomBytes(): number {
+    return this.#small.bytes;
+  }
+
+  /** What of the file begins at a row that begins in this window; null: what is read is not the file as it stands. */
+  rest(rowStart: number): FileRest | null {
+    const rest = this.#source.rest?.() ?? null;
+    return rest && { ...rest, from: rest.from - (this.filled - rowStart) };
+  }
+
+  /** Leaves the row that begins here, which is not complete, to another thread, who reads it again. */
+  leave(rowStart: number): void {
+    this.start = rowStart;
+    this.filled = rowStart;
+  }
+
+  /** Takes complete rows that another thread has read, instead of a filling. */
+  put(rows: Uint8Array, complete: boolean): void {
+    const { u8 } = this.#heap;
+    this.start = this.base;
+    this.filled = this.start + rows.length;
+    this.complete = complete;
+    this.#region = this.#small;
+    this.#endLineBefore(this.start);
+    u8.set(rows, this.start);
+    u8[this.filled] = LF;
+  }
+
+  /** Behind the last of such rows: the next filling begins at this byte of the file. */
+  goOnAt(at: number): void {
+    this.#source.seek!(at);
+    this.start = this.base;
+    this.filled = this.start;
+    this.#region = this.#small;
+    this.#endLineBefore(this.start);
   }
 
   /** Moves the incomplete row to the front, or to a larger region. False: the gate to the large row must be passed first. */
@@ -146,7 +189,7 @@ export class Window {
 
   /** Of the region after this one. */
   #largerBytes(): number {
-    const largestBytes = ROW_BYTES_MAX + Math.max(this.#windowBytes, LARGEST_SLACK_BYTES);
+    const largestBytes = ROW_BYTES_MAX + Math.max(this.windowBytes, LARGEST_SLACK_BYTES);
     return Math.min(this.#region.bytes * GROWTH_FACTOR, largestBytes);
   }
 

@@ -1,0 +1,153 @@
+// The scout of a thread as its Runs see it: a second thread that reads ahead in a large file while the Run works on what
+// was read before. One Run at a time has it, and only while a core is free for it. A Run never depends on it: where the
+// scout is not there, not ready or gone, the Run reads alone.
+// States: none → starting → idle ⇄ on an errand → gone (none again).
+import { Worker } from 'node:worker_threads';
+import type { CoreShare } from '../../core-share.ts';
+import { SCOUT_ENTRY } from '../../kernel-file.ts';
+import type { FileRest } from '../reader.ts';
+import type { Errand } from './errand.ts';
+import {
+  newScoutShare,
+  PHASE_ERRAND,
+  PHASE_GONE,
+  PHASE_IDLE,
+  PHASE_STARTING,
+  ScoutMemory,
+  type Stretch,
+  slotAfter,
+} from './scout-memory.ts';
+
+/** Its heap holds next to nothing; smaller ones V8 does not take. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 24, stackSizeMb: 1 };
+
+export interface ScoutSettings {
+  /** For smaller files no thread is started. */
+  readonly startBytesMin: number;
+  /** Of one errand. */
+  readonly errandBytesMin: number;
+  readonly errandBytesMax: number;
+  /** A thread that nobody has sent for so long ends. */
+  readonly idleMilliseconds: number;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * To start a thread takes 40 ms, in which a Run alone reads half of the least; an errand costs both threads some 0.2 ms,
+ * and of an upload that arrives slowly there never is so much. Behind its most bytes it is asked again whether a core is
+ * free. A thread keeps 10 MB, and waits longer than from one errand of a busy node to the next.
+ */
+export const SCOUT_SETTINGS: ScoutSettings = {
+  startBytesMin: 64 * MIB,
+  errandBytesMin: 4 * MIB,
+  errandBytesMax: 64 * MIB,
+  idleMilliseconds: 100,
+};
+
+/** A stretch takes a scout half a millisecond. What takes longer is a slow disk: then other Runs may go on. */
+const STRETCH_MILLISECONDS_MAX = 10;
+
+interface ScoutThread {
+  readonly worker: Worker;
+  readonly memory: ScoutMemory;
+  /** False when it has ended, whatever its phase says. */
+  isAlive: boolean;
+  fault: unknown;
+}
+
+export class Scout {
+  readonly settings: ScoutSettings;
+  readonly #cores: CoreShare;
+  #thread: ScoutThread | null = null;
+  #slot = 0;
+  #hasCore = false;
+
+  /** @param settings SCOUT_SETTINGS unless a test wants smaller ones */
+  constructor(cores: CoreShare, settings: ScoutSettings = SCOUT_SETTINGS) {
+    this.settings = settings;
+    this.#cores = cores;
+  }
+
+  /** Called as soon as a Run begins: starts the thread for a large file, where there is none. It is ready some 40 ms later. */
+  prepare(rest: FileRest | null): void {
+    if (rest === null || rest.to - rest.from < this.settings.startBytesMin || !this.#cores.hasFree) return;
+    const thread = this.#thread;
+    if (thread?.isAlive === true && thread.memory.phase !== PHASE_GONE) return;
+    const share = newScoutShare();
+    const workerData = { share, idleMilliseconds: this.settings.idleMilliseconds };
+    // Modules that the process is told to load first are not for it: they would not fit.
+    const worker = new Worker(SCOUT_ENTRY, { workerData, resourceLimits: RESOURCE_LIMITS, execArgv: [] });
+    const started: ScoutThread = { worker, memory: new ScoutMemory(share), isAlive: true, fault: null };
+    worker.on('error', (fault: unknown) => {
+      started.fault = fault;
+    });
+    worker.on('exit', () => {
+      started.isAlive = false;
+    });
+    worker.unref();
+    this.#thread = started;
+  }
+
+  /** Whether it has a thread that could be sent now. */
+  get isIdle(): boolean {
+    return this.#thread?.isAlive === true && this.#thread.memory.phase === PHASE_IDLE;
+  }
+
+  get isStarting(): boolean {
+    return this.#thread?.isAlive === true && this.#thread.memory.phase === PHASE_STARTING;
+  }
+
+  /** False: it is not ready, away for another Run, or no core is free. */
+  send(errand: Errand): boolean {
+    if (!this.isIdle || !this.#takeCore()) return false;
+    const { memory, worker } = this.#thread!;
+    memory.clear();
+    worker.postMessage(errand);
+    this.#slot = 0;
+    if (memory.passTo(PHASE_ERRAND, PHASE_IDLE)) return true;
+    this.#giveCore();
+    return false;
+  }
+
+  /** 'over': the errand has ended before the file did. 'none': not yet, `rest` a little and ask again. Throws its fault. */
+  next(): Stretch | 'over' | 'none' {
+    const { memory, isAlive, fault } = this.#thread!;
+    const stretch = memory.awaitStretch(this.#slot, isAlive ? STRETCH_MILLISECONDS_MAX : 0);
+    if (stretch !== 'none' || isAlive) return stretch;
+    // The system may refuse a thread or its memory; what is no such refusal is a fault of ours.
+    if (fault !== null && !(fault instanceof Error && 'code' in fault)) throw fault;
+    return 'over';
+  }
+
+  /** All bytes of the slot that holds the stretch. */
+  get bytes(): Uint8Array {
+    return this.#thread!.memory.u8[this.#slot]!;
+  }
+
+  /** The stretch was copied. */
+  taken(): void {
+    this.#thread!.memory.empty(this.#slot);
+    this.#slot = slotAfter(this.#slot);
+  }
+
+  /** Ends the errand. */
+  recall(): void {
+    this.#thread!.memory.recall();
+    this.#giveCore();
+  }
+
+  async end(): Promise<void> {
+    await this.#thread?.worker.terminate();
+  }
+
+  #takeCore(): boolean {
+    this.#hasCore = this.#cores.tryTake();
+    return this.#hasCore;
+  }
+
+  #giveCore(): void {
+    if (this.#hasCore) this.#cores.give();
+    this.#hasCore = false;
+  }
+}
