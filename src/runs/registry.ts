@@ -52,8 +52,8 @@ export class MemoryRunStore implements RunStore {
   }
 
   finished(run: RunRecord): void {
-    this.remove(run.id);
     this.#ended.add(run);
+    this.remove(run.id);
   }
 
   get(account: string, id: string, now: number): RunRecord | null {
