@@ -25,7 +25,7 @@ export interface PoolSettings {
    * others start with `startAll`.
    */
   readonly ownThread?: (start: ThreadStart) => Promise<void>;
-  /** That Runs and the scouts of large files may keep busy; the machine's unless said. */
+  /** That Runs and the scouts of large files may keep busy: unless said the machine's but one, which the event loop has. */
   readonly cores?: number;
   /** Of each thread, YOUNG_GENERATION_MIB_MAX unless said. */
   readonly youngGenerationMibMax?: number;
@@ -75,7 +75,7 @@ export class ThreadPool {
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
-    this.#cores = newCoreCounts(settings.cores ?? availableParallelism(), settings.threads);
+    this.#cores = newCoreCounts(settings.cores ?? availableParallelism() - 1, settings.threads);
     const entry = settings.entry ?? new URL('../workers/main.js', import.meta.url);
     const hasOwn = settings.ownThread !== undefined;
     const others = hasOwn ? settings.threads - 1 : settings.threads;

@@ -23,7 +23,10 @@ import type { Contender, ContenderJob } from './contender.ts';
 
 const START_LOOK_MILLISECONDS = 1;
 
-/** With two threads one of them is the scout of the other: started before, as that of a node at work is. */
+/**
+ * With two threads one of them is the scout of the other, started before: a node that reads one large file after the other
+ * has it, while the command starts it with the file, 45 ms before it is there.
+ */
 class TemplateRun implements Contender {
   #scout: Scout | null = null;
 

@@ -58,6 +58,7 @@ export class ScoutedRows {
     const rest = this.#isUseful && !this.#window.large ? this.#window.rest(this.#index.rowStart) : null;
     if (rest === null) return false;
     const { errandBytesMin, errandBytesMax } = this.#scout.settings;
+    this.#scout.prepare(rest);
     if (rest.to - rest.from < errandBytesMin || !this.#fitsSlot()) return false;
     const { base, windowBytes } = this.#window;
     const { state, entries, entriesMax } = this.#index;
