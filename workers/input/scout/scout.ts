@@ -110,7 +110,7 @@ export class Scout {
     return false;
   }
 
-  /** 'over': the errand has ended before the file did. 'none': not yet, `rest` a little and ask again. Throws its fault. */
+  /** 'over': the errand has ended before the file did. 'none': nothing yet, ask again in a moment. Throws its fault. */
   next(): Stretch | 'over' | 'none' {
     const { memory, isAlive, fault } = this.#thread!;
     const stretch = memory.awaitStretch(this.#slot, isAlive ? STRETCH_MILLISECONDS_MAX : 0);

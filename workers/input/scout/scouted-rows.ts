@@ -1,6 +1,5 @@
 // Rows that a scout finds for one reader: sends it on errands where enough of the file is there, and puts what it found
 // into the Run's window and index, as if they had read and scanned it themselves.
-
 import { REGION_PADDING_BYTES } from '../../heap.ts';
 import type { StructuralIndex } from '../csv/structural-index.ts';
 import type { Window } from '../csv/window.ts';
