@@ -1,6 +1,6 @@
 // Runs that have ended, until they expire: numbers, texts and bytes of each in one stretch. Kept as objects, the Runs of
-// half an hour were most of what the collector looked through. All are kept for the same time, so that they expire in
-// the order in which they ended; where the clock was set back, one is forgotten only when those before it are.
+// half an hour were most of what the collector looked through. All are kept for the same time, so that they expire about in
+// the order in which they ended; one is forgotten only when those before it are.
 import type { FailureCode } from '../../workers/failure.ts';
 import { ByteQueue } from '../byte-queue.ts';
 import type { OutputPlace } from '../outputs/output-store.ts';

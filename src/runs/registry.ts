@@ -28,9 +28,15 @@ interface Place {
   run: RunRecord | null;
 }
 
+/** Runs that wait for the ledger end out of order by less than this. A clock that was set back by more: see `finished`. */
+const DISORDER_MILLISECONDS_MAX = 60_000;
+
 export class MemoryRunStore implements RunStore {
   #running = new Map<string, Place>();
-  #ended: EndedRuns;
+  /** In the order in which they began; the last one takes what ends. */
+  #ended: EndedRuns[];
+  #newEnded: () => EndedRuns;
+  #latestExpiry = 0;
   #charge: (bytes: number) => void;
 
   /** @param expired called with the output of each Run whose time has come */
@@ -39,11 +45,12 @@ export class MemoryRunStore implements RunStore {
       if (bytes > 0) budget.charge(bytes, 'records');
       else budget.release(-bytes, 'records');
     };
-    this.#ended = new EndedRuns({ expired, charge: this.#charge });
+    this.#newEnded = () => new EndedRuns({ expired, charge: this.#charge });
+    this.#ended = [this.#newEnded()];
   }
 
   get size(): number {
-    return this.#running.size + this.#ended.size;
+    return this.#ended.reduce((sum, { size }) => sum + size, this.#running.size);
   }
 
   add(run: RunRecord): void {
@@ -52,12 +59,15 @@ export class MemoryRunStore implements RunStore {
   }
 
   finished(run: RunRecord): void {
-    this.#ended.add(run);
+    // Behind Runs that ended while the clock was a day ahead, all later ones would be kept for a day.
+    if (run.expiresAt < this.#latestExpiry - DISORDER_MILLISECONDS_MAX) this.#ended.push(this.#newEnded());
+    this.#latestExpiry = run.expiresAt;
+    this.#ended.at(-1)!.add(run);
     this.remove(run.id);
   }
 
   get(account: string, id: string, now: number): RunRecord | null {
-    const run = this.#running.get(id)?.run ?? this.#ended.get(id, now);
+    const run = this.#running.get(id)?.run ?? this.#endedRun(id, now);
     return run !== null && run.account === account ? run : null;
   }
 
@@ -71,6 +81,18 @@ export class MemoryRunStore implements RunStore {
 
   /** Removes at most `max` Runs whose time has come. */
   sweep(now: number, max: number): number {
-    return this.#ended.sweep(now, max);
+    let forgotten = 0;
+    for (const ended of this.#ended) forgotten += ended.sweep(now, max - forgotten);
+    if (this.#ended.length > 1)
+      this.#ended = this.#ended.filter((ended, at, { length }) => ended.size > 0 || at === length - 1);
+    return forgotten;
+  }
+
+  #endedRun(id: string, now: number): RunRecord | null {
+    for (const ended of this.#ended) {
+      const run = ended.get(id, now);
+      if (run !== null) return run;
+    }
+    return null;
   }
 }
