@@ -137,7 +137,8 @@ export class EngineRun implements UploadListener {
     task.end = end;
     const isCurrent = task === this.#current;
     if (isCurrent && this.#whole) this.#over(end);
-    const kept = end.end.kind === 'done' && end.end.outcome.output !== null;
+    // Nobody takes what a Run made that was given up while its end was on the way.
+    const kept = !this.#cancelled && end.end.kind === 'done' && end.end.outcome.output !== null;
     if (kept && isCurrent) this.#close();
     else void this.#remove(end, spillDirectory).finally(() => this.#close());
   }
