@@ -52,7 +52,7 @@ export class OutputStore {
   keep({ bytes, sizeBytes }: RunOutcomeOutput, path: string): Soon<StoredOutput> {
     if (bytes === null) return { sizeBytes, path, bytes: null };
     if (bytes.length > MEMORY_OUTPUT_BYTES_MAX || !this.#memoryIsFree()) {
-      return writeFile(path, bytes, { mode: 0o600 }).then(() => ({ sizeBytes, path, bytes: null }));
+      return this.#write(path, bytes);
     }
     this.#budget.charge(sizeBytes, 'outputs');
     return { sizeBytes, path: null, bytes };
@@ -69,8 +69,8 @@ export class OutputStore {
       this.#budget.release(sizeBytes, 'outputs');
       return;
     }
-    this.#digests.delete(path);
     await rm(path, { force: true });
+    this.#digests.delete(path);
   }
 
   /** Opens a stretch of the output, from `start` on. Rejects with ENOENT when it has been removed. */
@@ -100,6 +100,16 @@ export class OutputStore {
     // Of a file that has been removed nothing is kept.
     digest.catch(() => this.#digests.delete(file));
     return digest;
+  }
+
+  async #write(path: string, bytes: Uint8Array): Promise<StoredOutput> {
+    try {
+      await writeFile(path, bytes, { mode: 0o600 });
+    } catch (fault) {
+      await this.discardPlace(path);
+      throw fault;
+    }
+    return { sizeBytes: bytes.length, path, bytes: null };
   }
 
   #memoryIsFree(): boolean {
