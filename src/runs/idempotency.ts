@@ -1,6 +1,6 @@
 // Idempotency-Keys of accounts: which request owns a key, who waits for it, and which Run a repeat is answered with.
 // States of a key: absent → uploading (one request owns it, repeats take seats) → running (a Run) → finished (a Run's
-// record, until that expires). uploading or running → uploading, when the owner ends without a Run and a seat takes over;
+// id, until that expires). uploading or running → uploading, when the owner ends without a Run and a seat takes over;
 // → absent, or back to the finished Run before, when there is no seat. finished → uploading, when that Run may be retried.
 import type { FailureCode } from '../../workers/failure.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';

@@ -1,4 +1,5 @@
-// The hash by which keys of this process are spread over its tables. Not for texts that somebody may choose to collide.
+// The hash by which keys are spread over the shards of tables. Whoever chooses keys that collide fills one shard of many,
+// and makes it slow to grow: no more than their rate and the keys of an account allow.
 
 /** FNV-1a over the UTF-16 units, its high bits folded down: 32 bits, unsigned. */
 export function textHash(text: string): number {
