@@ -7,6 +7,20 @@ import { CELL_BYTES_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import type { Stretch } from '../scout/scout-memory.ts';
 import { countLineBreaks, invalidLine } from './lines.ts';
 import type { CsvTrouble } from './malformed.ts';
+import {
+  AT,
+  FLAG_LITERAL_QUOTE,
+  FLAG_NUL,
+  FLAGS,
+  LINES,
+  lastRowEnd,
+  MODE,
+  MODE_QUOTED,
+  MODE_START,
+  OUT,
+  ROW_ENDS,
+  STATE_SLOTS,
+} from './scan-state.ts';
 import type { Window } from './window.ts';
 
 /**
@@ -14,19 +28,6 @@ import type { Window } from './window.ts';
  * more than a row may have fields, see `full`.
  */
 const ENTRIES = 131_072;
-
-const STATE_BYTES = 24;
-/** u32 slots of the scan's state (kernel/assembly/structural.ts). */
-const AT = 0;
-const MODE = 1;
-const OUT = 2;
-const LINES = 3;
-const ROW_ENDS = 4;
-const FLAGS = 5;
-const MODE_START = 0;
-const MODE_QUOTED = 2;
-const FLAG_NUL = 1;
-const FLAG_LITERAL_QUOTE = 2;
 
 const LF = 10;
 const CR = 13;
@@ -65,7 +66,7 @@ export class StructuralIndex {
     this.#kernel = kernel;
     this.#delimiter = delimiter;
     this.#quote = quote;
-    this.state = heap.allocate(STATE_BYTES);
+    this.state = heap.allocate(STATE_SLOTS * 4);
     this.entries = heap.allocate(ENTRIES * 4);
     this.cursor = this.entries;
     this.completeEnd = this.entries;
@@ -172,14 +173,7 @@ export class StructuralIndex {
 
   /** Walks back from `behind` to the address behind a structural that ends a row. */
   #behindRowEnd(behind: number): number {
-    const { u8, u32 } = this.#heap;
-    let entry = behind;
-    while (entry > this.entries) {
-      const byte = u8[u32[(entry >>> 2) - 1]!];
-      if (byte === LF || byte === CR) return entry;
-      entry -= 4;
-    }
-    return entry;
+    return lastRowEnd(this.#heap.u8, this.#heap.u32, this.entries, behind);
   }
 
   #checkText(): void {

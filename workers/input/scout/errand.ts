@@ -4,6 +4,19 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { countLineBreaks } from '../csv/lines.ts';
+import {
+  AT,
+  FLAG_LITERAL_QUOTE,
+  FLAG_NUL,
+  FLAGS,
+  LINES,
+  lastRowEnd,
+  MODE,
+  MODE_START,
+  OUT,
+  ROW_ENDS,
+  STATE_SLOTS,
+} from '../csv/scan-state.ts';
 import { type ScoutMemory, type Stretch, slotAfter } from './scout-memory.ts';
 
 export interface Errand {
@@ -25,19 +38,7 @@ export interface Errand {
 /** The scan over the memory of one slot: see kernel/assembly/scan.ts. */
 export type Scan = (state: number, end: number, limit: number, delimiter: number, quote: number) => void;
 
-/** u32 slots of the scan's state (kernel/assembly/structural.ts). */
-const AT = 0;
-const MODE = 1;
-const OUT = 2;
-const LINES = 3;
-const ROW_ENDS = 4;
-const FLAGS = 5;
-const MODE_START = 0;
-const FLAG_NUL = 1;
-const FLAG_LITERAL_QUOTE = 2;
-
 const LF = 10;
-const CR = 13;
 
 /** Bytes of a slot that are not handed out: the beginning of the next row and what the index had no room for. */
 interface Rest {
@@ -119,7 +120,7 @@ export class ErrandRun {
     const { base, state, entries, entriesMax, dialect } = this.#errand;
     const u8 = this.#memory.u8[slot]!;
     const u32 = this.#memory.u32[slot]!;
-    const fields = u32.subarray(state >>> 2, (state >>> 2) + FLAGS + 1);
+    const fields = u32.subarray(state >>> 2, (state >>> 2) + STATE_SLOTS);
     fields.fill(0);
     fields[AT] = base;
     fields[MODE] = MODE_START;
@@ -140,14 +141,4 @@ export class ErrandRun {
       last: this.#isAtEnd && end === filled,
     };
   }
-}
-
-/** Address behind the last structural before `behind` that ends a row; `entries` when none does. */
-function lastRowEnd(u8: Uint8Array, u32: Uint32Array, entries: number, behind: number): number {
-  let entry = behind;
-  for (; entry > entries; entry -= 4) {
-    const byte = u8[u32[(entry >>> 2) - 1]!];
-    if (byte === LF || byte === CR) break;
-  }
-  return entry;
 }
