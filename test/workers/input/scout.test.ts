@@ -189,6 +189,8 @@ test('a file that the scout cannot open is read by the reader, who has it open',
   const got = await readRows(openCsvReader, kernel, source, { windowBytes: 1_000, scout });
   t.ok(JSON.stringify(got) === JSON.stringify(referenceRows(bytes)), 'the same rows');
   t.strictSame(scout.stretches, 0);
+  await ready(scout);
+  t.ok(scout.isIdle, 'it is there for the next one');
   await scout.end();
 });
 

@@ -2,7 +2,7 @@
 // the text, and puts both where the Run will have them in its own memory, so that copying them is all that is left to do.
 // It hands out nothing but complete and sound rows: of everything else the Run finds out itself, and says what it is.
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { countLineBreaks } from '../csv/lines.ts';
 import {
   AT,
@@ -54,12 +54,15 @@ export class ErrandRun {
   readonly #descriptor: number;
   #at: number;
 
-  /** @param scans of each slot */
-  constructor(errand: Errand, memory: ScoutMemory, scans: readonly Scan[]) {
+  /**
+   * @param descriptor of the errand's file
+   * @param scans of each slot
+   */
+  constructor(errand: Errand, descriptor: number, memory: ScoutMemory, scans: readonly Scan[]) {
     this.#errand = errand;
     this.#memory = memory;
     this.#scans = scans;
-    this.#descriptor = openSync(errand.path, 'r');
+    this.#descriptor = descriptor;
     this.#at = errand.from;
   }
 
@@ -78,10 +81,6 @@ export class ErrandRun {
       if (stretch.last) return;
       rest = { slot, from: base + stretch.bytes, to: filled };
     }
-  }
-
-  close(): void {
-    closeSync(this.#descriptor);
   }
 
   get #hasAll(): boolean {

@@ -74,6 +74,8 @@ export class Scout {
     if (rest === null || rest.to - rest.from < this.settings.startBytesMin || !this.#cores.hasFree) return;
     const thread = this.#thread;
     if (thread?.isAlive === true && thread.memory.phase !== PHASE_GONE) return;
+    // What the system refused, or what failed, would be so again at each window.
+    if (thread !== null && thread.fault !== null) return;
     const share = newScoutShare();
     const workerData = { share, idleMilliseconds: this.settings.idleMilliseconds };
     // Modules that the process is told to load first are not for it: they would not fit.
