@@ -1,8 +1,18 @@
 // Where `run` puts its outputs: standard output, a file, or one file for each input in a folder; written beside and
-// renamed, so that a file is whole or not there.
-import { createReadStream, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// renamed, so that a file is whole or not there. A pipe or a device is written into, never replaced.
+import {
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from './command.ts';
 import type { LocalResult } from './run-summary.ts';
@@ -26,8 +36,10 @@ export function localOutputs(
   const known = statSync(target, { throwIfNoEntry: false });
   const wantsFolder = target.endsWith('/') || inputs.length > 1;
   if (wantsFolder && known?.isDirectory() === false) throw new UsageError(`${target} is a file, not a folder.`);
-  if (!wantsFolder && known?.isDirectory() !== true)
-    return [{ input: inputs[0]!, keep: (result) => place(result, target) }];
+  if (!wantsFolder && known?.isDirectory() !== true) {
+    const put = known === undefined || known.isFile() ? place : pour;
+    return [{ input: inputs[0]!, keep: (result) => put(result, target) }];
+  }
   const names = inputs
     .map((input) => basename(input).replace(/\.gz$/i, ''))
     .map((name) => basename(name, extname(name)));
@@ -37,9 +49,26 @@ export function localOutputs(
     input,
     async keep(result) {
       mkdirSync(target, { recursive: true });
-      await place(result, join(target, `${names[index]}.${result.outcome.output!.ending}`));
+      const path = join(target, `${names[index]}.${result.outcome.output!.ending}`);
+      // Who names a folder does not mean the file in it that is read.
+      if (inputs.some((each) => isSame(each, path))) throw new InputInTheWay(path);
+      await place(result, path);
     },
   }));
+}
+
+class InputInTheWay extends Error {
+  readonly code = 'EEXIST';
+
+  constructor(path: string) {
+    super(`${path} is an input, and is not replaced: write another folder with -o.`);
+  }
+}
+
+/** Also by another name, such as a link. */
+function isSame(input: string, path: string): boolean {
+  const [one, other] = [input, path].map((each) => statSync(each, { throwIfNoEntry: false }));
+  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
 async function print({ outcome, outputPath }: LocalResult, stdout: NodeJS.WritableStream): Promise<void> {
@@ -48,7 +77,14 @@ async function print({ outcome, outputPath }: LocalResult, stdout: NodeJS.Writab
   await new Promise<void>((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve())));
 }
 
-async function place({ outcome, outputPath }: LocalResult, target: string): Promise<void> {
+async function pour({ outcome, outputPath }: LocalResult, target: string): Promise<void> {
+  const { bytes } = outcome.output!;
+  await pipeline(bytes === null ? createReadStream(outputPath) : Readable.from([bytes]), createWriteStream(target));
+}
+
+/** @param name the file, or a link to it, which stays one */
+async function place({ outcome, outputPath }: LocalResult, name: string): Promise<void> {
+  const target = statSync(name, { throwIfNoEntry: false }) === undefined ? name : realpathSync(name);
   const beside = join(dirname(target), `.${basename(target)}.${process.pid}.part`);
   try {
     const { bytes } = outcome.output!;

@@ -3,7 +3,19 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -112,6 +124,28 @@ t.test('inputs that are no files', async (t) => {
   t.match(await cli('run', at('statement.yaml'), folder), { status: 1, stderr: /is a folder, not a file\./ });
   t.match(await cli('inspect', folder), { status: 1, stdout: /"error":"EISDIR"/ });
   t.match(await cli('run', at('statement.yaml'), at('nothing.csv')), { status: 1, stderr: /no such file/ });
+});
+
+t.test('outputs that are no plain files, and inputs in their way', async (t) => {
+  const [statement, good] = [at('statement.yaml'), at('good.csv')];
+  const expected = 'day,Text,amount\n2026-01-31,a,1234.56\n';
+  const pipe = at('out.pipe');
+  execFileSync('mkfifo', [pipe]);
+  const reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  t.match(await cli('run', statement, good, '-o', pipe), { status: 0 });
+  t.ok(lstatSync(pipe).isFIFO(), 'a pipe or device such as /dev/null is not replaced by a file');
+  const bytes = Buffer.alloc(100);
+  t.equal(bytes.toString('utf8', 0, readSync(reader, bytes)), expected);
+  closeSync(reader);
+  writeFileSync(at('linked.csv'), 'old');
+  symlinkSync('linked.csv', at('link.csv'));
+  t.match(await cli('run', statement, good, '-o', at('link.csv')), { status: 0 });
+  t.equal(readFileSync(at('linked.csv'), 'utf8'), expected, 'a link leads to the output');
+  t.ok(lstatSync(at('link.csv')).isSymbolicLink());
+  const before = readFileSync(good, 'utf8');
+  const refused = await cli('run', statement, good, at('linked.csv'), '-o', folder);
+  t.match(refused, { status: 1, stderr: /good\.csv is an input, and is not replaced: write another folder with -o\./ });
+  t.equal(readFileSync(good, 'utf8'), before);
 });
 
 t.test('secrets', async (t) => {
