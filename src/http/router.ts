@@ -27,8 +27,18 @@ interface PathEntry {
   allow: string;
 }
 
+/** Paths that are remembered: most requests go to the same few Templates. */
+const KNOWN_PATHS_MAX = 256;
+
+/** Where a path leads. */
+interface KnownPath {
+  readonly entry: PathEntry;
+  readonly parameters: PathParameters;
+}
+
 export class Router {
   #paths: PathEntry[] = [];
+  #known = new Map<string, KnownPath>();
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
@@ -45,13 +55,13 @@ export class Router {
 
   /** Gives the exchange to its route, or answers 404, 405 or OPTIONS itself. */
   dispatch(exchange: Exchange): void {
-    const segments = exchange.head.path.split('/');
-    const entry = this.#paths.find((candidate) => matches(candidate.segments, segments));
-    if (entry === undefined) {
+    const { method, path } = exchange.head;
+    const found = this.#known.get(path) ?? this.#find(path);
+    if (found === null) {
       exchange.refuse(refusal('NOT_FOUND', 'There is nothing at this path.'));
       return;
     }
-    const { method } = exchange.head;
+    const { entry, parameters } = found;
     const { allow } = entry;
     if (method === 'OPTIONS') {
       exchange.empty(204, [['Allow', allow]]);
@@ -65,7 +75,17 @@ export class Router {
       return;
     }
     exchange.operation = route.operation;
-    run(route, exchange, parametersOf(entry.segments, segments));
+    run(route, exchange, parameters);
+  }
+
+  #find(path: string): KnownPath | null {
+    const segments = path.split('/');
+    const entry = this.#paths.find((candidate) => matches(candidate.segments, segments));
+    if (entry === undefined) return null;
+    const known = { entry, parameters: parametersOf(entry.segments, segments) };
+    if (this.#known.size === KNOWN_PATHS_MAX) this.#known.clear();
+    this.#known.set(path, known);
+    return known;
   }
 }
 
