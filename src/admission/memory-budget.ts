@@ -31,7 +31,7 @@ export class MemoryBudget {
   readonly buffer: SharedArrayBuffer;
   readonly limitBytes: number;
   #counters: Int32Array;
-  #charges = new Map<BudgetCharge, number>(BUDGET_CHARGES.map((charge) => [charge, 0]));
+  #charges: Record<BudgetCharge, number> = { reservations: 0, bodies: 0, records: 0, outputs: 0, reports: 0 };
   #heldBytes = 0;
 
   /**
@@ -63,20 +63,20 @@ export class MemoryBudget {
 
   /** Takes what cannot be refused because it belongs to an admitted Run: its record, report, output in memory. */
   charge(bytes: number, charge: BudgetCharge): void {
-    Atomics.add(this.#counters, BUDGET_MAIN, unitsOf(this.#heldBytes + bytes) - unitsOf(this.#heldBytes));
+    this.#hold(bytes);
     this.#note(bytes, charge);
   }
 
   /** Gives back what tryReserve or charge took under this name. Throws when it is more than that: a fault of ours. */
   release(bytes: number, charge: BudgetCharge): void {
     if (bytes > this.usedBytes(charge)) throw new Error(`the budget's ${charge} would become negative`);
-    Atomics.add(this.#counters, BUDGET_MAIN, unitsOf(this.#heldBytes - bytes) - unitsOf(this.#heldBytes));
+    this.#hold(-bytes);
     this.#note(-bytes, charge);
   }
 
   /** Bytes held under one name. */
   usedBytes(charge: BudgetCharge): number {
-    return this.#charges.get(charge) ?? 0;
+    return this.#charges[charge];
   }
 
   /** Bytes that the worker threads hold beyond reservations. */
@@ -95,8 +95,13 @@ export class MemoryBudget {
     Atomics.store(this.#counters, threadSlot(thread), 0);
   }
 
+  #hold(bytes: number): void {
+    const units = unitsOf(this.#heldBytes + bytes) - unitsOf(this.#heldBytes);
+    if (units !== 0) Atomics.add(this.#counters, BUDGET_MAIN, units);
+  }
+
   #note(bytes: number, charge: BudgetCharge): void {
     this.#heldBytes += bytes;
-    this.#charges.set(charge, this.usedBytes(charge) + bytes);
+    this.#charges[charge] += bytes;
   }
 }
