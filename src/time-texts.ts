@@ -4,6 +4,9 @@
 /** Texts kept: those of the present second, and of the one in which what is stored now expires. */
 const SECONDS_MAX = 4;
 
+/** From the point on, by millisecond. */
+const ENDS = Array.from({ length: 1000 }, (_, millisecond) => `.${String(millisecond).padStart(3, '0')}Z`);
+
 export class TimeTexts {
   /** By second since 1970, the text up to its point. */
   #texts = new Map<number, string>();
@@ -12,7 +15,7 @@ export class TimeTexts {
   of(milliseconds: number): string {
     const second = Math.floor(milliseconds / 1000);
     const text = this.#texts.get(second) ?? this.#make(second);
-    return `${text}.${String(milliseconds - second * 1000).padStart(3, '0')}Z`;
+    return text + ENDS[milliseconds - second * 1000]!;
   }
 
   #make(second: number): string {

@@ -1,5 +1,5 @@
 // The ids of Runs: `run_` and 130 random bits. Asking the system's generator for each id costs a small Run more than making
-// the id, so it is asked for many at once; no byte of it is used twice.
+// the id, and so does making a text of bytes: both are done for many at once; no random byte is used twice.
 import { randomFillSync } from 'node:crypto';
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -9,21 +9,29 @@ const RUN_ID = /^run_[a-z2-7]{26}$/;
 /** Ids that one call of the generator is for. */
 const IDS_PER_CALL = 128;
 
+const ID_LENGTH = 'run_'.length + ID_CHARACTERS;
+
 export class RunIds {
-  #random = Buffer.alloc(IDS_PER_CALL * ID_CHARACTERS);
-  #used = IDS_PER_CALL * ID_CHARACTERS;
-  /** Not letter by letter: such a string is a chain of pieces as long as it lives. */
-  #text = Buffer.from(`run_${' '.repeat(ID_CHARACTERS)}`);
+  #bytes = Buffer.alloc(IDS_PER_CALL * ID_LENGTH);
+  /** Ids one behind the other. */
+  #texts = '';
+  #used = 0;
 
   next(): string {
-    if (this.#used === this.#random.length) {
-      randomFillSync(this.#random);
-      this.#used = 0;
+    if (this.#used === this.#texts.length) this.#make();
+    const start = this.#used;
+    this.#used += ID_LENGTH;
+    return this.#texts.slice(start, this.#used);
+  }
+
+  #make(): void {
+    randomFillSync(this.#bytes);
+    for (let at = 0; at < this.#bytes.length; at += 1) {
+      this.#bytes[at] = BASE32.charCodeAt(this.#bytes[at]! & 31);
     }
-    for (let at = 'run_'.length; at < this.#text.length; at += 1) {
-      this.#text[at] = BASE32.charCodeAt((this.#random[this.#used++] as number) & 31);
-    }
-    return this.#text.toString('latin1');
+    for (let start = 0; start < this.#bytes.length; start += ID_LENGTH) this.#bytes.write('run_', start);
+    this.#texts = this.#bytes.toString('latin1');
+    this.#used = 0;
   }
 }
 
