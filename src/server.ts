@@ -87,7 +87,7 @@ async function openServer(
   const budget = new MemoryBudget(config.memoryBudgetBytes, config.workers);
   const outputs = new OutputStore(directory.outputs, budget);
   const runs = new MemoryRunStore(budget, (output) => {
-    outputs.remove(output).catch((fault) => log.fault('output_not_removed', fault));
+    outputs.remove(output)?.catch((fault) => log.fault('output_not_removed', fault));
   });
   const keys = new IdempotencyKeys(budget);
   const pool = new ThreadPool({

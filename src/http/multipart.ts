@@ -41,7 +41,7 @@ export interface FormSink {
   parameter(name: ParameterName, value: string | null): void;
   /** Called once, and nothing after it. */
   broken(message: string): void;
-  /** The form is complete. Never called before `end` has returned. */
+  /** The form is complete. Of a plain one told within `end`. */
   whole(): void;
 }
 
@@ -104,7 +104,7 @@ export class FormReader {
   end(): void {
     if (this.#over) return;
     if (this.#plain) {
-      process.nextTick(() => this.#close());
+      this.#close();
       return;
     }
     this.#parser ??= this.#newParser(this.#boundary);

@@ -64,13 +64,9 @@ export class OutputStore {
   }
 
   /** Removes an output. A download that runs reads on: its file lives until it is closed. */
-  async remove({ sizeBytes, path }: OutputPlace): Promise<void> {
-    if (path === null) {
-      this.#budget.release(sizeBytes, 'outputs');
-      return;
-    }
-    await rm(path, { force: true });
-    this.#digests.delete(path);
+  remove({ sizeBytes, path }: OutputPlace): Soon<void> {
+    if (path !== null) return this.#removeFile(path);
+    this.#budget.release(sizeBytes, 'outputs');
   }
 
   /** Opens a stretch of the output, from `start` on. Rejects with ENOENT when it has been removed. */
@@ -100,6 +96,11 @@ export class OutputStore {
     // Of a file that has been removed nothing is kept.
     digest.catch(() => this.#digests.delete(file));
     return digest;
+  }
+
+  async #removeFile(path: string): Promise<void> {
+    await rm(path, { force: true });
+    this.#digests.delete(path);
   }
 
   async #write(path: string, bytes: Uint8Array): Promise<StoredOutput> {
