@@ -104,9 +104,12 @@ export class LedgerStore {
   }
 
   #batch(writes: LedgerWrites, sync: boolean): Promise<void> {
-    const operations = [...writes].map(([key, value]) =>
-      value === null ? ({ type: 'del', key } as const) : ({ type: 'put', key, value } as const),
-    );
-    return this.#level.batch(operations, { sync });
+    // Given one by one: the library copies the objects of a list, which takes the loop twice as long.
+    const batch = this.#level.batch();
+    for (const [key, value] of writes) {
+      if (value === null) batch.del(key);
+      else batch.put(key, value);
+    }
+    return batch.write({ sync });
   }
 }

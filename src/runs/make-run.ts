@@ -86,37 +86,37 @@ function refusalOf({ ownership, admission }: RunClaims, end: Whole): Soon<Refusa
   });
 }
 
-async function startRun(
+function startRun(
   node: NodeState,
   request: CreateRunRequest,
   { admission, ownership }: RunClaims,
   upload: Upload,
   engine: EngineRun,
   end: Whole,
-): Promise<void> {
+): Soon<void> {
   const { exchange, account, template, key } = request;
   const run = newRun(node.ids.next(), account.id, template.id, upload.endedAt);
   const live = new LiveRun(run);
   exchange.runId = run.id;
-  const added = node.runs.add(run);
-  if (added instanceof Promise) await added;
-  ownership?.begin(end.fingerprint, live);
-  engine.complete(end.parameters);
-  // With a key its client will ask again; without one nobody ever learns the id.
-  if (key !== null) exchange.onGone(() => live.promise());
-  const onDeserted = (listener: () => void): void => {
-    if (key === null) exchange.onGone(listener);
-  };
-  answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false, () => {});
-  await conductRun(node, {
-    live,
-    engine,
-    admission,
-    ownership,
-    fingerprint: end.fingerprint,
-    fileBytes: upload.sizeBytes,
-    requestId: exchange.requestId,
-    outputName: (ending) => node.outputNames.of(template, run.id, ending),
-    onDeserted,
+  return after(node.runs.add(run), () => {
+    ownership?.begin(end.fingerprint, live);
+    engine.complete(end.parameters);
+    // With a key its client will ask again; without one nobody ever learns the id.
+    if (key !== null) exchange.onGone(() => live.promise());
+    const onDeserted = (listener: () => void): void => {
+      if (key === null) exchange.onGone(listener);
+    };
+    answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false, () => {});
+    return conductRun(node, {
+      live,
+      engine,
+      admission,
+      ownership,
+      fingerprint: end.fingerprint,
+      fileBytes: upload.sizeBytes,
+      requestId: exchange.requestId,
+      outputName: (ending) => node.outputNames.of(template, run.id, ending),
+      onDeserted,
+    });
   });
 }
