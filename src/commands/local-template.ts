@@ -23,12 +23,16 @@ export function readLocalTemplate(path: string, stderr: NodeJS.WritableStream): 
 /** The tables of a folder by name: NAME.csv is NAME. */
 export function readLocalTables(directory: string | null): Readonly<Record<string, TaskTable>> {
   if (directory === null) return {};
-  const names = readdirSync(directory).filter((name) => name.endsWith('.csv'));
-  const tables = names.map((name): [string, TaskTable] => {
-    const path = resolve(join(directory, name));
-    return [name.slice(0, -'.csv'.length), { path, sha256: sha256(readFileSync(path)) }];
-  });
-  return Object.fromEntries(tables);
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith('.csv'));
+    const tables = names.map((name): [string, TaskTable] => {
+      const path = resolve(join(directory, name));
+      return [name.slice(0, -'.csv'.length), { path, sha256: sha256(readFileSync(path)) }];
+    });
+    return Object.fromEntries(tables);
+  } catch (error) {
+    throw new UsageError(`The reference tables cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function readText(path: string): string {

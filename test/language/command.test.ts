@@ -101,6 +101,13 @@ t.test('outputs and failures', async (t) => {
   t.match(wrong.stderr, /wrong\.yaml:4:\d+ \/operations\/1\/drop\/colums UNKNOWN_PARAMETER: .*"columns"/);
   t.equal((await cli('run', at('statement.yaml'))).status, 2);
   t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--nonsense')).status, 2);
+  for (const [tables, reason] of [
+    ['nowhere', /The reference tables cannot be read: ENOENT/],
+    ['good.csv', /The reference tables cannot be read: ENOTDIR/],
+  ] as const) {
+    const refused = await cli('run', at('statement.yaml'), at('good.csv'), '--tables', at(tables));
+    t.match(refused, { status: 2, stderr: reason }, tables);
+  }
   for (const delimiter of ['', 'ab', '"', '\u0001']) {
     t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--delimiter', delimiter)).status, 2, delimiter);
   }
