@@ -23,8 +23,9 @@ golden('text', [
   steps('title', [
     ['mary ANN o’neil-smith', 'Mary Ann O’neil-Smith'],
     ['élan VITAL', 'Élan Vital'],
+    ['ﬁnance ﬀ', 'Finance Ff'],
   ]),
-  steps('sentence', [['HELLO WORLD. next', 'Hello world. Next']]),
+  steps('sentence', [['HELLO WORLD. next. ﬂow', 'Hello world. Next. Flow']]),
   steps('nfc', [['e\u0301', '\u00E9']]),
   steps('nfkc', [['ﬁ ①', 'fi 1']]),
   steps('strip_accents', [
@@ -37,6 +38,10 @@ golden('text', [
   steps('remove_tags', [
     ['<b>bold</b> &amp; <br/>x', 'bold &amp; x'],
     ['a < b > c', 'a < b > c'],
+    ['<b title="x > y">bold</b> <a href=\'x>y\' id= ">">l</a>', 'bold l'],
+    ['<img alt="5" tall">x <a title="open>y', 'x y'],
+    ['<!-- <b>old</b> > -->new <!-- <p <b>x</b <', 'new <!-- <p x</b <'],
+    ["<a b=it's>x</a> isn't", "x isn't"],
   ]),
   steps('digits_only', [
     ['+49 (30) 12-3', '4930123'],

@@ -1,6 +1,7 @@
 // The operation `text`: edits texts step by step.
 import { type Static, Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
+import { removeTags } from '../values/remove-tags.ts';
 import * as edits from '../values/text-edits.ts';
 import { CELL_BYTES_MAX } from './cells/cell-limit.ts';
 import { editedIds, startCellOperator } from './cells/cell-operator.ts';
@@ -54,7 +55,7 @@ export const text = defineOperation({
         '`trim` (white space at both ends, no-break spaces too), `collapse_spaces` (runs of white space to one space), ' +
         '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é as e, ø as o, ß as ss), `remove_control` ' +
         '(line breaks and tabs too), `remove_invisible` (zero-width characters, soft hyphens), `straighten_quotes`, ' +
-        '`remove_tags`, `digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
+        '`remove_tags` (of HTML, comments too), `digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
         '`{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
     }),
     into: intoParameter,
@@ -168,7 +169,7 @@ function plainTextStep(heap: Heap, step: Static<typeof plainStep>): TextStep {
     remove_control: () => steps.controlStep(heap),
     remove_invisible: () => steps.stringStep(heap, 'not_ascii', edits.removeInvisibles),
     straighten_quotes: () => steps.stringStep(heap, 'not_ascii', edits.straightenQuotes),
-    remove_tags: () => steps.stringStep(heap, 'less_than', edits.removeTags),
+    remove_tags: () => steps.stringStep(heap, 'less_than', removeTags),
     digits_only: () => steps.digitStep(heap),
     letters_only: () => steps.letterStep(heap),
   };

@@ -7,7 +7,6 @@ const CONTROLS = /\p{Cc}+/gu;
 const INVISIBLES = /\p{Default_Ignorable_Code_Point}+/gu;
 const NOT_LETTERS = /[^\p{L}\p{M}]+/gu;
 const NOT_DIGITS = /[^0-9]+/g;
-const TAGS = /<(?:\/?[A-Za-z]|!|\?)[^<>]*>/g;
 
 /** Letters that Unicode does not take apart, as people write them without accents. */
 const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map(
@@ -61,10 +60,6 @@ export function straightenQuotes(text: string): string {
   return text.replace(/[\u2018-\u201B]/g, "'").replace(/[\u201C-\u201F]/g, '"');
 }
 
-export function removeTags(text: string): string {
-  return text.replace(TAGS, '');
-}
-
 export function digitsOnly(text: string): string {
   return text.replace(NOT_DIGITS, '');
 }
@@ -84,7 +79,7 @@ export function titleCase(text: string): string {
       continue;
     }
     const letter = isLetter(character);
-    made += letter && !inWord ? character.toUpperCase() : character;
+    made += letter && !inWord ? capital(character) : character;
     inWord = letter || isDigit(character) || (letterBefore && (character === "'" || character === '\u2019'));
     letterBefore = letter;
   }
@@ -98,7 +93,7 @@ export function sentenceCase(text: string): string {
   let stopped = false;
   for (const character of text.toLowerCase()) {
     const letter = isLetter(character);
-    made += letter && begins ? character.toUpperCase() : character;
+    made += letter && begins ? capital(character) : character;
     if (letter || isDigit(character)) begins = false;
     else if (stopped && isWhiteSpace(character.charCodeAt(0))) begins = true;
     stopped = !letter && (character === '.' || character === '!' || character === '?');
@@ -141,6 +136,12 @@ function isWhiteSpace(unit: number): boolean {
     unit === 0x205f ||
     unit === 0x3000
   );
+}
+
+/** Of a letter that becomes several (ﬁ, ß) the first alone: Fi, Ss. */
+function capital(letter: string): string {
+  const upper = letter.toUpperCase();
+  return upper.length === letter.length ? upper : upper[0] + upper.slice(1).toLowerCase();
 }
 
 function isLetter(character: string): boolean {

@@ -8,6 +8,7 @@ import * as replaceSteps from '../../../workers/operations/cells/replace-steps.t
 import { runTextChain, type TextStep } from '../../../workers/operations/cells/text-chain.ts';
 import * as steps from '../../../workers/operations/cells/text-steps.ts';
 import { extract } from '../../../workers/operations/extract.ts';
+import { removeTags } from '../../../workers/values/remove-tags.ts';
 import * as edits from '../../../workers/values/text-edits.ts';
 import type { Cell } from '../operations/batch-builder.ts';
 import { makeMemory, runOperation } from '../operations/harness.ts';
@@ -61,7 +62,7 @@ const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
   'pad right': (heap) => steps.padStep(heap, 9, '漢', 'right'),
   truncate: () => steps.truncateStep(5),
   accents: (heap) => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
-  tags: (heap) => steps.stringStep(heap, 'less_than', edits.removeTags),
+  tags: (heap) => steps.stringStep(heap, 'less_than', removeTags),
   literal: (heap) => replaceSteps.literalStep(heap, 'aa', 'b', null),
   'literal, growing': (heap) => replaceSteps.literalStep(heap, 'a', 'aa ', 2),
   'literal, long': (heap) => replaceSteps.literalStep(heap, "a B'.7a B'.7a B'.7", '', 1),
