@@ -11,7 +11,8 @@ export const ENTRY_BYTES: usize = 16;
 export const KEY_BYTES: usize = 8;
 const RECORD_HEAD_BYTES: usize = 12;
 
-export const FLAG_REST: u32 = 0x80000000;
+export const FLAG_REST_BIT: u32 = 31;
+export const FLAG_REST: u32 = 1 << FLAG_REST_BIT;
 const FLAG_GUARDED: u32 = 0x40000000;
 const LENGTH: u32 = 0x3fffffff;
 
