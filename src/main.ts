@@ -11,7 +11,7 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
   const { log } = settings;
   const dies = (fault: unknown): void => {
     log.fault('crash', fault);
-    log.flush();
+    log.flushSync();
     process.exit(EXIT_FAILED);
   };
   process.on('uncaughtException', dies);
@@ -28,7 +28,7 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
   process.on('SIGHUP', () => void server.reload());
   await ended;
   await server.stop();
-  log.flush();
+  await log.end();
   return EXIT_OK;
 }
 

@@ -62,14 +62,23 @@ export class Service {
 
   /** One more process on the same folders; the caller sees it to its end. */
   beside(): ChildProcessByStdio<null, Readable, Readable> {
-    const settings = { port: 0, host: '127.0.0.1', ...this.#flags };
+    return this.#spawn(0, 'pipe') as ChildProcessByStdio<null, Readable, Readable>;
+  }
+
+  /** The same on a port that the caller chose, with its standard output in a file of the caller's. */
+  onPort(port: number, outputDescriptor: number): ChildProcess {
+    return this.#spawn(port, outputDescriptor);
+  }
+
+  #spawn(port: number, output: 'pipe' | number): ChildProcess {
+    const settings = { port, host: '127.0.0.1', ...this.#flags };
     const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const places = ['--catalog', this.catalog.folder, '--data', this.dataFolder];
     // Without the test runner's own modules, which would be loaded into each thread: 180 MiB on Node 22. The runner adds
     // them to the environment of each child, so that they are taken off behind it; `env` becomes the service.
     return spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, COMMAND, 'serve', ...places, ...flags], {
       env: { ...process.env, ...this.#environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, 'pipe'],
     });
   }
 
