@@ -22,9 +22,10 @@ import { ThreadPool } from './pool.ts';
 import { apiRoutes, opsRoutes } from './routes/index.ts';
 import { Drain } from './runs/drain.ts';
 import { IdempotencyKeys } from './runs/idempotency.ts';
-import type { NodeState } from './runs/node-state.ts';
+import type { NodeState, RunEnded } from './runs/node-state.ts';
 import { type CheckedTemplate, OutputNames } from './runs/output-name.ts';
 import { MemoryRunStore } from './runs/registry.ts';
+import type { RunRecord } from './runs/run.ts';
 import { RunIds } from './runs/run-ids.ts';
 import { TaskFrames } from './runs/task-frames.ts';
 import { WriteBlocks } from './spool/write-blocks.ts';
@@ -125,11 +126,10 @@ async function openServer(
     runMilliseconds: config.runTimeoutMilliseconds,
     retentionMilliseconds: config.retentionMilliseconds,
     onRunEnded: (run, details) => {
-      const { id, account, templateId, status, errorCode } = run;
-      log.info('run', { run: id, account, template: templateId, status, code: errorCode, ...details });
+      log.info('run', runLine(run, details));
       metrics.runEnded(run, details);
     },
-    onFault: (fault, requestId) => log.fault('fault', fault, { requestId }),
+    onFault: (fault, requestId) => log.fault('fault', fault, { request_id: requestId }),
   };
   const metrics = openMetrics(sourcesOf(node, runs, catalog));
   const exchanges = exchangeSettings(config, log, metrics, node.blocks);
@@ -200,13 +200,37 @@ function exchangeSettings(config: ServeConfig, log: Log, metrics: Metrics, block
         run: runId,
         status,
         code,
-        ms: Math.round(exchange.milliseconds * 1000) / 1000,
+        ms: rounded(exchange.milliseconds),
         received_bytes: receivedBytes,
         sent_bytes: sentBytes,
       });
     },
     onFault: (fault, requestId) => log.fault('fault', fault, { request_id: requestId }),
   };
+}
+
+/** Fields of the log line of a Run that has ended, named as those of a request's. */
+function runLine(run: RunRecord, details: RunEnded): object {
+  const { requestId, milliseconds, busyMilliseconds, fileBytes, rowsRead, rowsWritten, charged } = details;
+  return {
+    request_id: requestId,
+    account: run.account,
+    run: run.id,
+    template: run.templateId,
+    status: run.status,
+    code: run.errorCode,
+    ms: milliseconds,
+    busy_ms: busyMilliseconds === null ? null : rounded(busyMilliseconds),
+    file_bytes: fileBytes,
+    rows_read: rowsRead,
+    rows_written: rowsWritten,
+    charged,
+  };
+}
+
+/** To a thousandth: what follows is noise. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
 }
 
 /** Others are the client's own words. */

@@ -47,3 +47,12 @@ export class Cancelled extends Error {
     this.name = 'Cancelled';
   }
 }
+
+/** The disk is full, over its quota, broken, or refuses so large a file: the Run ends, the thread goes on. */
+const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
+
+/** What a fault of writing an output means: Failed (RUN_RESOURCE_LIMIT) where the disk refuses, else the fault itself. */
+export function diskFailure(fault: unknown): unknown {
+  if (!DISK_CODES.has((fault as NodeJS.ErrnoException).code ?? '')) return fault;
+  return new Failed('RUN_RESOURCE_LIMIT', 'The disk has no room for the output.');
+}

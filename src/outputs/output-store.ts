@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { diskFailure } from '../../workers/failure.ts';
 import type { RunOutcomeOutput } from '../../workers/messages.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
 import type { ByteSource } from '../http/send-bytes.ts';
@@ -108,7 +109,7 @@ export class OutputStore {
       await writeFile(path, bytes, { mode: 0o600 });
     } catch (fault) {
       await this.discardPlace(path);
-      throw fault;
+      throw diskFailure(fault);
     }
     return { sizeBytes: bytes.length, path, bytes: null };
   }

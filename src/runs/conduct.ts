@@ -1,6 +1,6 @@
 // Leads one Run from the start of its work to its end: the time limit, the drain, a client that nobody will answer, and
 // what the engine's end means. It does not talk to clients: they wait on the LiveRun.
-import type { Failure, FailureCode } from '../../workers/failure.ts';
+import { Failed, type Failure, type FailureCode } from '../../workers/failure.ts';
 import type { TaskOutcome } from '../../workers/messages.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
 import type { HttpErrorCode } from '../http/status.ts';
@@ -64,9 +64,10 @@ export async function conductRun(node: NodeState, run: Conducted): Promise<void>
     const judged = judge(node, run, ending);
     over = judged instanceof Promise ? await judged : judged;
   } catch (fault) {
-    node.onFault(fault, run.requestId);
+    const failure = fault instanceof Failed ? fault.failure : FAULT;
+    if (failure === FAULT) node.onFault(fault, run.requestId);
     engine.cancel();
-    over = await failed(node, run, FAULT, null);
+    over = await failed(node, run, failure, null);
   }
   const removed = over.kind === 'void' ? node.runs.remove(live.run.id) : undefined;
   if (removed instanceof Promise) await removed;

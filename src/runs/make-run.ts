@@ -42,6 +42,7 @@ export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath:
     spoolPath,
     blocks: node.blocks,
     fingerprintOf: key === null ? null : template.id,
+    onDiskFault: (fault) => node.onFault(fault, exchange.requestId),
   });
   exchange.onGone(() => upload.gone());
   upload.onOver = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));

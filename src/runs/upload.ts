@@ -23,6 +23,8 @@ export interface UploadSettings {
   readonly blocks: WriteBlocks;
   /** Of what the fingerprint is taken besides file and parameters; null: no fingerprint is needed. */
   readonly fingerprintOf: string | null;
+  /** Told why the disk refused the file: its client only hears that it did. */
+  readonly onDiskFault: (fault: unknown) => void;
 }
 
 export type UploadEnd =
@@ -155,7 +157,8 @@ export class Upload implements BodySink, FormSink, SpoolListener {
     if (this.#formWhole) this.#finishWhole();
   }
 
-  failed(): void {
+  failed(fault: unknown): void {
+    if (!this.#over) this.#settings.onDiskFault(fault);
     this.#finish(refused(busy('The upload could not be stored: the disk refused it.')));
   }
 

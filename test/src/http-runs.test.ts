@@ -170,6 +170,17 @@ t.test('faults and late failures: an HTTP error while the POST waits, a failed R
   await node.idle(t);
 });
 
+t.test('a Run given up while its end is on the way leaves no output', async (t) => {
+  const node = await startNode(t, '--run-timeout-ms', '300');
+  const outputs = (): string[] => readdirSync(join(node.folder, 'data/outputs'));
+  const late = node.post([['file', `hold 1000\n${LARGE}`]], 'k');
+  for (let asked = 0; outputs().length === 0 && asked < 100; asked += 1) await pause(10);
+  t.equal(outputs().length, 1, 'the output is there');
+  t.match(await late, { status: 201, json: { status: 'failed', error: { code: 'RUN_TIMEOUT' } } });
+  await node.idle(t);
+  t.strictSame(outputs(), []);
+});
+
 t.test('20 at once with one key make one Run', async (t) => {
   const node = await startNode(t);
   const answers = await Promise.all(Array.from({ length: 20 }, () => node.post([['file', 'sleep 200']], 'k')));

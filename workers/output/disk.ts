@@ -1,17 +1,13 @@
 // Writing an output to the disk: whole pieces, and what the disk's refusals mean for a Run.
 import { writeSync } from 'node:fs';
-import { Failed } from '../failure.ts';
-
-/** The disk is full, over its quota, broken, or refuses so large a file: the Run ends, the thread goes on. */
-const DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG']);
+import { diskFailure } from '../failure.ts';
 
 /** Throws Failed (RUN_RESOURCE_LIMIT) where the disk refuses; any other fault as it is. */
 export function guardDisk(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (!DISK_CODES.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw new Failed('RUN_RESOURCE_LIMIT', 'The disk has no room for the output.');
+    throw diskFailure(error);
   }
 }
 

@@ -1,0 +1,65 @@
+// Disks that refuse: what clients are told, what the operator finds in the log, and that nothing stays behind.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { until } from './client.ts';
+import { expectError, expectNew } from './expect.ts';
+import { file } from './multipart.ts';
+import { checkLogs, startService } from './service.ts';
+
+/** Above what the spool keeps in memory. */
+const LARGE = `id,amount\n${'1,CanaryCell\n'.repeat(50_000)}`;
+
+t.test('an upload that the disk refuses: 503, and the log says why under its request', async (t) => {
+  const service = await startService(t, { accounts: { acme: {} } }, { 'disk-floor': 0 });
+  const client = service.client();
+  const spool = join(service.dataFolder, 'spool');
+  rmSync(spool, { recursive: true });
+  const answer = await client.upload('pick', [file(LARGE)], { headers: { 'x-request-id': 'refused-1' } });
+  expectError(t, answer, 503, 'SERVER_BUSY');
+  const faults = await until(
+    async () => service.events.filter(({ event }) => event === 'fault'),
+    (found) => found.length > 0,
+  );
+  t.match(faults, [{ level: 'error', request_id: 'refused-1', fault: /ENOENT/ }]);
+  mkdirSync(spool);
+  expectNew(t, await client.upload('pick', [file(LARGE)], { headers: { 'x-request-id': 'made-2' } }));
+  const lines = await until(
+    async () => service.events.filter(({ request_id }) => request_id === 'made-2'),
+    (found) => found.length === 2,
+  );
+  t.strictSame(lines.map(({ event }) => event).sort(), ['request', 'run'], 'both lines have the id of the request');
+  await checkLogs(t, service, [service.catalog.key('acme')]);
+});
+
+t.test('an output that the disk takes in part: RUN_RESOURCE_LIMIT, nothing of it stays', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'template-run-disk-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, '1.out');
+  const source = (module: string): string => JSON.stringify(new URL(`../../src/${module}.js`, import.meta.url).href);
+  // More outputs in memory than their share of the budget: this one goes to the disk, in a process that may write 16 KiB.
+  const script = `
+    import { MemoryBudget } from ${source('admission/memory-budget')};
+    import { OutputStore } from ${source('outputs/output-store')};
+    const budget = new MemoryBudget(64 * 1024 * 1024, 1);
+    budget.charge(32 * 1024 * 1024, 'outputs');
+    const bytes = new Uint8Array(60 * 1024);
+    try {
+      await new OutputStore(${JSON.stringify(folder)}, budget).keep({ bytes, sizeBytes: bytes.length }, ${JSON.stringify(path)});
+      console.log('kept');
+    } catch (fault) {
+      console.log(fault.failure?.code ?? fault);
+    }`;
+  // Without the test runner's own modules, which write more than that.
+  const args = [
+    '-c',
+    'trap "" XFSZ; ulimit -f 16; exec env -u NODE_OPTIONS "$0" --input-type=module -e "$1"',
+    process.execPath,
+    script,
+  ];
+  const { stdout, stderr } = spawnSync('bash', args, { encoding: 'utf8' });
+  t.equal(stdout.trim(), 'RUN_RESOURCE_LIMIT', stderr);
+  t.notOk(existsSync(path));
+});
