@@ -1,4 +1,5 @@
 // The executable's program: runs the command line in this process and sets its exit status.
+import { EXIT_FAILED, EXIT_OK } from './commands/command.ts';
 import { runCli } from './commands/run-cli.ts';
 
 /** 128 and the number of SIGPIPE, as shells have it. */
@@ -6,16 +7,20 @@ const PIPE_CLOSED_STATUS = 141;
 
 /** @param args of the command line, without the program's own name */
 export async function runProgram(args: readonly string[]): Promise<void> {
-  const ends = { status: 0, pipeClosed: false };
+  let status: number | null = null;
+  let fault: NodeJS.ErrnoException | null = null;
   const settle = (): void => {
-    process.exitCode = ends.pipeClosed ? PIPE_CLOSED_STATUS : ends.status;
+    if (status === EXIT_OK && fault !== null && fault.code !== 'EPIPE') {
+      process.stderr.write(`template-run: standard output: ${fault.message}\n`);
+      status = EXIT_FAILED;
+    }
+    // A reader such as `head` that has had enough is no fault of ours: what is left is not written.
+    process.exitCode = fault?.code === 'EPIPE' ? PIPE_CLOSED_STATUS : (status ?? EXIT_FAILED);
   };
-  // A reader such as `head` that has had enough is no fault of ours: what is left is not written.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    ends.pipeClosed = true;
+    fault = error;
     settle();
   });
-  ends.status = await runCli(args, process);
+  status = await runCli(args, process);
   settle();
 }

@@ -73,8 +73,13 @@ function isSame(input: string, path: string): boolean {
 
 async function print({ outcome, outputPath }: LocalResult, stdout: NodeJS.WritableStream): Promise<void> {
   const { bytes } = outcome.output!;
-  if (bytes === null) return pipeline(createReadStream(outputPath), stdout, { end: false });
-  await new Promise<void>((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve())));
+  const source = bytes === null ? createReadStream(outputPath) : Readable.from([bytes]);
+  try {
+    await pipeline(source, stdout, { end: false });
+  } catch (error) {
+    // A reader that has had enough is no fault of the Run: the program's exit status tells it (see program.ts).
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
 }
 
 async function pour({ outcome, outputPath }: LocalResult, target: string): Promise<void> {

@@ -202,7 +202,24 @@ t.test('a reader that has had enough is no fault', async (t) => {
   child.stdout.once('data', () => child.stdout.destroy());
   const [status] = (await once(child, 'close')) as [number];
   t.equal(status, 141, 'as after SIGPIPE');
-  t.notMatch(errors, /Unhandled|node:/, 'no trace');
+  t.notMatch(errors, /Unhandled|node:|EPIPE/, 'no trace');
+});
+
+const skip = existsSync('/dev/full') ? false : 'only Linux has /dev/full';
+t.test('a full disk behind standard output is told in a line', { skip }, async (t) => {
+  const full = openSync('/dev/full', 'w');
+  for (const args of [
+    ['run', at('statement.yaml'), at('good.csv')],
+    ['template', 'docs'],
+  ]) {
+    const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', full, 'pipe'] });
+    const told: Buffer[] = [];
+    child.stderr!.on('data', (text: Buffer) => told.push(text));
+    const [status] = (await once(child, 'close')) as [number];
+    t.equal(status, 1, args[0]!);
+    t.match(String(Buffer.concat(told)), /^template-run.*: ENOSPC: no space left on device, write\n$/, args[0]!);
+  }
+  closeSync(full);
 });
 
 t.test('the same bytes everywhere', async (t) => {
