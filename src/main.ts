@@ -1,9 +1,10 @@
 // The process of a node: starts the server, listens to signals, and knows its exit statuses. What a server is, is in
 // server.ts.
-import { DirectoryInUseError } from './admission/ledger-store.ts';
+import { DirectoryInUseError, LedgerOpenError } from './admission/ledger-store.ts';
 import { CatalogRefusedError } from './catalog/catalog-store.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './commands/command.ts';
 import { paceCollections } from './heap-growth.ts';
+import { ListenError } from './http/app.ts';
 import { type Server, type ServerSettings, startServer } from './server.ts';
 
 /** Serves until SIGTERM or SIGINT; resolves with the exit status. A second signal does not hurry it. */
@@ -44,8 +45,9 @@ function refused(error: unknown, io: CommandIo): number {
     io.stderr.write(`template-run serve: ${error.message}\n`);
     return EXIT_USAGE;
   }
-  if (error instanceof CatalogRefusedError || (error instanceof Error && 'code' in error)) {
-    io.stderr.write(`template-run serve: ${error.message}\n`);
+  const isKnown = [CatalogRefusedError, LedgerOpenError, ListenError].some((known) => error instanceof known);
+  if (isKnown || (error instanceof Error && 'code' in error)) {
+    io.stderr.write(`template-run serve: ${(error as Error).message}\n`);
     return EXIT_FAILED;
   }
   throw error;

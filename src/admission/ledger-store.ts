@@ -14,6 +14,14 @@ export class DirectoryInUseError extends Error {
   }
 }
 
+/** The folder cannot be read or written; the message says why. */
+export class LedgerOpenError extends Error {
+  constructor(directory: string, cause: unknown) {
+    super(`${directory} cannot be opened: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    this.name = 'LedgerOpenError';
+  }
+}
+
 /** null as a value deletes the key. */
 export type LedgerWrites = ReadonlyMap<string, string | null>;
 
@@ -24,15 +32,15 @@ export class LedgerStore {
   #reopening = false;
   #settling: Promise<void> | null = null;
 
-  /** Opens or makes the folder. Rejects with DirectoryInUseError when a process has it, else with the file system's error. */
+  /** Opens or makes the folder. Rejects with DirectoryInUseError when a process has it, else with LedgerOpenError. */
   static async open(directory: string): Promise<LedgerStore> {
     const level = new ClassicLevel<string, string>(directory, { keyEncoding: 'utf8', valueEncoding: 'utf8' });
     try {
       await level.open();
     } catch (fault) {
-      const cause = fault instanceof Error ? (fault.cause as { code?: string } | undefined) : undefined;
+      const cause = (fault instanceof Error ? fault.cause : undefined) as { code?: string } | undefined;
       if (cause?.code === 'LEVEL_LOCKED') throw new DirectoryInUseError(directory);
-      throw fault;
+      throw new LedgerOpenError(directory, cause ?? fault);
     }
     return new LedgerStore(level);
   }

@@ -13,7 +13,15 @@ export interface HttpServer {
   close(): void;
 }
 
-/** Listens on host and port (0 = any). Rejects when the port cannot be had: without the flag two processes share it. */
+/** The system does not give us the port; it does not tell the library why. */
+export class ListenError extends Error {
+  constructor(host: string, port: number) {
+    super(`cannot listen on ${host}:${port}: the port is taken, or the address is not one of this machine`);
+    this.name = 'ListenError';
+  }
+}
+
+/** Listens on host and port (0 = any). Rejects with ListenError: without the flag two processes share it. */
 export async function listen(
   host: string,
   port: number,
@@ -35,7 +43,7 @@ export async function listen(
   return new Promise((resolve, reject) => {
     const onListening = (socket: us_listen_socket | false): void => {
       if (!socket) {
-        reject(new Error(`cannot listen on ${host}:${port}`));
+        reject(new ListenError(host, port));
         return;
       }
       let listening = true;

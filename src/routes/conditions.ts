@@ -15,7 +15,9 @@ export function requestedRange(header: string, sizeBytes: number): ByteRange | '
   if (first === undefined || last === undefined || (first === '' && last === '')) return null;
   if (first === '') {
     const suffix = Math.min(Number(last), sizeBytes);
-    return suffix === 0 ? 'unsatisfiable' : { start: sizeBytes - suffix, end: sizeBytes - 1 };
+    // The last bytes of nothing are all of it, but no Content-Range can say so.
+    if (suffix === 0) return Number(last) === 0 ? 'unsatisfiable' : null;
+    return { start: sizeBytes - suffix, end: sizeBytes - 1 };
   }
   const start = Number(first);
   if (last !== '' && Number(last) < start) return null;

@@ -1,7 +1,9 @@
 // How the node is operated: drain, budget, disk floor, flags, and refused clients that go on sending.
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
 import { type CatalogDescription, PICK, plan } from './catalog-folder.ts';
 import { Client, pause, rawExchange, until } from './client.ts';
@@ -197,6 +199,27 @@ t.test('a second process on the same data folder exits 2 and names it; the first
   t.equal(status, 2);
   t.ok(output.includes(service.dataFolder), 'names the folder');
   expectNew(t, await service.client().upload('pick', [file(CSV)]));
+});
+
+t.test('a port or a data folder that cannot be had: status 1, one line that says what, no stack', async (t) => {
+  const service = await startService(t, catalog);
+  const taken = new Service(catalog, { port: service.port });
+  t.teardown(() => taken.remove());
+  const broken = new Service(catalog);
+  t.teardown(() => broken.remove());
+  mkdirSync(join(broken.dataFolder, 'ledger/LOCK'), { recursive: true });
+  for (const [other, place, reason] of [
+    [taken, `127.0.0.1:${service.port}`, /the port is taken/],
+    [broken, join(broken.dataFolder, 'ledger'), /Is a directory/],
+  ] as const) {
+    const [status, output] = await finish(other.beside());
+    t.equal(status, 1);
+    const lines = output.split('\n').filter((line) => line !== '' && !line.includes('"event":"catalog_loaded"'));
+    t.equal(lines.length, 1, output);
+    t.match(lines[0], /^template-run serve: /);
+    t.ok(lines[0]?.includes(place), output);
+    t.match(lines[0], reason);
+  }
 });
 
 for (const [what, flags] of Object.entries<Flags>({

@@ -62,16 +62,16 @@ export class Service {
 
   /** One more process on the same folders; the caller sees it to its end. */
   beside(): ChildProcessByStdio<null, Readable, Readable> {
-    return this.#spawn(0, 'pipe') as ChildProcessByStdio<null, Readable, Readable>;
+    return this.#spawn('pipe') as ChildProcessByStdio<null, Readable, Readable>;
   }
 
   /** The same on a port that the caller chose, with its standard output in a file of the caller's. */
   onPort(port: number, outputDescriptor: number): ChildProcess {
-    return this.#spawn(port, outputDescriptor);
+    return this.#spawn(outputDescriptor, { port });
   }
 
-  #spawn(port: number, output: 'pipe' | number): ChildProcess {
-    const settings = { port, host: '127.0.0.1', ...this.#flags };
+  #spawn(output: 'pipe' | number, others: Flags = {}): ChildProcess {
+    const settings = { port: 0, host: '127.0.0.1', ...this.#flags, ...others };
     const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const places = ['--catalog', this.catalog.folder, '--data', this.dataFolder];
     // Without the test runner's own modules, which would be loaded into each thread: 180 MiB on Node 22. The runner adds

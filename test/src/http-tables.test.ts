@@ -39,6 +39,7 @@ t.test('ranges', async (t) => {
   for (const none of ['bytes=', 'bytes=-', 'bytes=3-1', 'rows=1-2', 'bytes=0-1,3-4', 'bytes=a-b']) {
     t.equal(requestedRange(none, 10), null, none);
   }
+  t.equal(requestedRange('bytes=-4', 0), null, 'of nothing the whole');
   for (const [beyond, size] of [
     ['bytes=10-', 10],
     ['bytes=-0', 10],
