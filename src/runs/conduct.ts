@@ -11,6 +11,7 @@ import type { Ownership } from './idempotency.ts';
 import type { LiveRun, RunOver } from './live-run.ts';
 import type { NodeState } from './node-state.ts';
 import { finishRun, type RunResult } from './run.ts';
+import type { Waiting } from './waiting.ts';
 
 export interface Conducted {
   readonly live: LiveRun;
@@ -81,15 +82,14 @@ export async function conductRun(node: NodeState, run: Conducted): Promise<void>
 /** The first of what can end a Run. */
 function nextEnding(node: NodeState, { live, engine, onDeserted }: Conducted): Promise<Ending> {
   return new Promise((resolve) => {
-    const left = live.run.createdAt + node.runMilliseconds - Date.now();
-    const timer = setTimeout(() => end({ kind: 'timeout' }), Math.max(0, left));
-    let forget = (): void => {};
+    const limit = node.limits.start(live.run.createdAt, () => end({ kind: 'timeout' }));
+    let deadline: Waiting | null = null;
     const end = (ending: Ending): void => {
-      clearTimeout(timer);
-      forget();
+      limit.leave();
+      deadline?.leave();
       resolve(ending);
     };
-    forget = node.drain.onDeadline(() => end({ kind: 'drained' }));
+    deadline = node.drain.onDeadline(() => end({ kind: 'drained' }));
     engine.onEnd((ended) => end({ kind: 'engine', end: ended }));
     onDeserted(() => end({ kind: 'deserted' }));
   });

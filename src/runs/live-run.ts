@@ -43,6 +43,7 @@ export class LiveRun {
 
   end(over: RunOver): void {
     this.#over = over;
-    for (const tell of this.#listeners.splice(0)) tell(over);
+    for (const tell of this.#listeners) tell(over);
+    this.#listeners = [];
   }
 }

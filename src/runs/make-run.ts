@@ -45,7 +45,8 @@ export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath:
     onDiskFault: (fault) => node.onFault(fault, exchange.requestId),
   });
   exchange.onGone(() => upload.gone());
-  upload.onOver = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
+  const waiting = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
+  upload.onOver = () => waiting.leave();
   return upload;
 }
 
@@ -107,7 +108,7 @@ function startRun(
     const onDeserted = (listener: () => void): void => {
       if (key === null) exchange.onGone(listener);
     };
-    answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false, () => {});
+    answerWhenOver(node, exchange, live, upload.endedAt, false, () => {});
     return conductRun(node, {
       live,
       engine,

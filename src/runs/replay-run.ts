@@ -17,7 +17,6 @@ export async function replayRun(
   if (end.kind !== 'whole') answerUploadEnd(request, end);
   else if (end.fingerprint !== fingerprint) exchange.refuse(keyReused());
   else if (live !== null) {
-    const deadline = upload.endedAt + node.waitMilliseconds;
-    await new Promise<void>((resolve) => answerWhenOver(exchange, live, deadline, true, resolve));
+    await new Promise<void>((resolve) => answerWhenOver(node, exchange, live, upload.endedAt, true, resolve));
   } else await answerRepeat(node.runs, request, runId);
 }

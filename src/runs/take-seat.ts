@@ -64,7 +64,7 @@ async function waitInSeat(
   });
   seat.onChanged = awake;
   exchange.onGone(awake);
-  const forget = node.drain.onDeadline(() => {
+  const waiting = node.drain.onDeadline(() => {
     drained = true;
     wake();
   });
@@ -89,7 +89,7 @@ async function waitInSeat(
     }
   } finally {
     clearTimeout(timer);
-    forget();
+    waiting.leave();
     if (!handedOver) seat.leave();
   }
 }
