@@ -54,6 +54,7 @@ export function boundaryOf(contentType: string): string | null {
 }
 
 const CR = 13;
+const NOTHING = Buffer.alloc(0);
 
 export class FormReader {
   #sink: FormSink;
@@ -67,7 +68,7 @@ export class FormReader {
   #fileSeen = false;
   /** Busboy is inside the file and holds nothing back: what comes next is the file's up to a delimiter. */
   #inFile = false;
-  #written: Buffer = Buffer.alloc(0);
+  #written: Buffer = NOTHING;
   /** What has not been told to the sink, in bytes: boundaries, headers, and parts that are unsized. */
   #untoldBytes = 0;
   /** There was a part that nobody reads and of which busboy does not tell how long it was. */

@@ -16,6 +16,10 @@ const HEADERS =
 /** Longer headers are not those that HEADERS knows, in bytes. */
 const HEADER_BYTES_MAX = 512;
 
+const CR = 13;
+const LF = 10;
+const DASH = 45;
+
 /**
  * @param bytes the first bytes of a body
  * @param delimiter line end, two dashes, boundary
@@ -25,7 +29,7 @@ export function plainForm(bytes: Buffer, delimiter: Buffer): PlainForm | null {
   // The first boundary has no line end before it.
   const opening = delimiter.length - 2;
   if (bytes.length < opening || bytes.compare(delimiter, 2, delimiter.length, 0, opening) !== 0) return null;
-  if (bytes.toString('latin1', opening, opening + 2) !== '\r\n') return null;
+  if (bytes[opening] !== CR || bytes[opening + 1] !== LF) return null;
   const headersEnd = bytes.indexOf('\r\n\r\n', opening + 2, 'latin1');
   if (headersEnd < 0 || headersEnd - opening > HEADER_BYTES_MAX) return null;
   const headers = HEADERS.exec(bytes.toString('latin1', opening + 2, headersEnd));
@@ -33,6 +37,7 @@ export function plainForm(bytes: Buffer, delimiter: Buffer): PlainForm | null {
   const start = headersEnd + '\r\n\r\n'.length;
   // A boundary may not share its line end with what is before it: then this is not the file's end.
   const end = bytes.indexOf(delimiter, opening);
-  if (end < start || bytes.toString('latin1', end + delimiter.length, end + delimiter.length + 2) !== '--') return null;
+  const behind = end + delimiter.length;
+  if (end < start || bytes[behind] !== DASH || bytes[behind + 1] !== DASH) return null;
   return { fileName: headers[1]!, start, end };
 }
