@@ -18,7 +18,9 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
   process.on('uncaughtException', dies);
   process.on('unhandledRejection', dies);
   const ended = signalled();
-  let server: Server;
+  let server: Server | null = null;
+  // From the beginning: it would end a node that starts. What changed since the catalog was read is found without it.
+  process.on('SIGHUP', () => void server?.reload());
   try {
     server = await startServer(settings);
   } catch (error) {
@@ -26,7 +28,6 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
   }
   // Not before its threads have started: under other flags V8 refuses what the build compiled for them.
   paceCollections();
-  process.on('SIGHUP', () => void server.reload());
   await ended;
   await server.stop();
   await log.end();

@@ -201,6 +201,19 @@ t.test('a second process on the same data folder exits 2 and names it; the first
   expectNew(t, await service.client().upload('pick', [file(CSV)]));
 });
 
+t.test('SIGHUP while the node starts does not end it', async (t) => {
+  const service = new Service(catalog);
+  t.teardown(() => service.remove());
+  const started = service.start();
+  await until(
+    async () => service.events.length > 0,
+    (loading) => loading,
+  );
+  service.signal('SIGHUP');
+  await started;
+  t.equal((await service.client().get('/livez')).status, 200);
+});
+
 t.test('a port or a data folder that cannot be had: status 1, one line that says what, no stack', async (t) => {
   const service = await startService(t, catalog);
   const taken = new Service(catalog, { port: service.port });

@@ -4,6 +4,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { CoreShare, newCoreCounts } from '../../../workers/core-share.ts';
@@ -22,8 +23,8 @@ const folder = mkdtempSync(join(tmpdir(), 'template-run-'));
 class BusyScout extends Scout {
   stretches = 0;
 
-  constructor(cores: CoreShare, errandBytesMax = Number.POSITIVE_INFINITY) {
-    super(cores, { startBytesMin: 0, errandBytesMin: 1, errandBytesMax, idleMilliseconds: 10_000 });
+  constructor(cores: CoreShare, errandBytesMax = Number.POSITIVE_INFINITY, entry?: URL) {
+    super(cores, { startBytesMin: 0, errandBytesMin: 1, errandBytesMax, idleMilliseconds: 10_000 }, entry);
   }
 
   override taken(): void {
@@ -170,6 +171,8 @@ test('a scout that is lost on its way leaves the reader the rest', async (t) => 
     });
     const got = await readRows(openCsvReader, kernel, source, { windowBytes: 4_000, scout: dying });
     t.ok(JSON.stringify(got) === want, `lost after ${after} stretches: the same rows`);
+    // On a busy machine a thread takes its time to end.
+    await scout.end();
     t.strictSame(scout.isIdle, false);
     await ready(scout);
     t.strictSame(scout.isIdle, true, 'another one is started');
@@ -192,6 +195,22 @@ test('a file that the scout cannot open is read by the reader, who has it open',
   await ready(scout);
   t.ok(scout.isIdle, 'it is there for the next one');
   await scout.end();
+});
+
+test('a scout that fails at its start is told on standard error, and the reader reads alone', async (t) => {
+  const entry = join(folder, 'broken.cjs');
+  writeFileSync(entry, "throw new Error('broken at its start')");
+  const scout = new BusyScout(freeCores(), undefined, pathToFileURL(entry));
+  const warnings: string[] = [];
+  process.once('warning', ({ message }) => warnings.push(message));
+  scout.prepare({ path: '', from: 0, to: 1, ends: true });
+  while (warnings.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.match(warnings[0], /scout.*broken at its start/);
+  const bytes = table(1_000);
+  const { source } = fileOf(bytes);
+  source.grown(bytes.length, true);
+  const got = await readRows(openCsvReader, kernel, source, { windowBytes: 1_000, scout });
+  t.ok(JSON.stringify(got) === JSON.stringify(referenceRows(bytes)), 'the same rows');
 });
 
 test('the folder is removed', (t) => {

@@ -59,14 +59,16 @@ interface ScoutThread {
 export class Scout {
   readonly settings: ScoutSettings;
   readonly #cores: CoreShare;
+  readonly #entry: URL;
   #thread: ScoutThread | null = null;
   #slot = 0;
   #hasCore = false;
 
-  /** @param settings SCOUT_SETTINGS unless a test wants smaller ones */
-  constructor(cores: CoreShare, settings: ScoutSettings = SCOUT_SETTINGS) {
+  /** @param settings SCOUT_SETTINGS unless a test wants smaller ones, as `entry` is its own */
+  constructor(cores: CoreShare, settings: ScoutSettings = SCOUT_SETTINGS, entry = SCOUT_ENTRY) {
     this.settings = settings;
     this.#cores = cores;
+    this.#entry = entry;
   }
 
   /** Starts the thread where there is none and enough to do: it is ready some 45 ms later. */
@@ -79,10 +81,12 @@ export class Scout {
     const share = newScoutShare();
     const workerData = { share, idleMilliseconds: this.settings.idleMilliseconds };
     // Modules that the process is told to load first are not for it: they would not fit.
-    const worker = new Worker(SCOUT_ENTRY, { workerData, resourceLimits: RESOURCE_LIMITS, execArgv: [] });
+    const worker = new Worker(this.#entry, { workerData, resourceLimits: RESOURCE_LIMITS, execArgv: [] });
     const started: ScoutThread = { worker, memory: new ScoutMemory(share), isAlive: true, fault: null };
     worker.on('error', (fault: unknown) => {
       started.fault = fault;
+      // No Run may be there to tell it; without a scout all goes on, more slowly.
+      process.emitWarning(`a scout was lost, large files are read without: ${fault}`);
     });
     worker.on('exit', () => {
       started.isAlive = false;
