@@ -23,13 +23,13 @@ export interface LocalOutput {
   keep(result: LocalResult): Promise<void>;
 }
 
-/** @param target the -o of the command line, null for standard output */
+/** @param target the -o of the command line, null or `-` for standard output */
 export function localOutputs(
   inputs: readonly string[],
   target: string | null,
   stdout: NodeJS.WritableStream,
 ): readonly LocalOutput[] {
-  if (target === null) {
+  if (target === null || target === '-') {
     if (inputs.length > 1) throw new UsageError('Several inputs need a folder: write -o DIR.');
     return [{ input: inputs[0]!, keep: (result) => print(result, stdout) }];
   }

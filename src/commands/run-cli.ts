@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { suggestion } from '../../workers/template/suggestion.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
-import { type CommandIo, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
+import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
 import { COMMANDS } from './index.ts';
 
 /** Runs what the arguments say; resolves with the exit status. Faults of ours reject. */
 export async function runCli(args: readonly string[], io: CommandIo): Promise<number> {
   const [name, ...rest] = args;
+  if (name === 'help' && rest[0] !== undefined) return runCli([rest[0], '--help'], io);
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     (name === undefined ? io.stderr : io.stdout).write(help());
     return name === undefined ? EXIT_USAGE : EXIT_OK;
@@ -30,6 +31,11 @@ export async function runCli(args: readonly string[], io: CommandIo): Promise<nu
   try {
     return await command.run(rest, io);
   } catch (error) {
+    // What the system refuses, such as a folder for temporary files that is not there, is no fault of ours.
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) {
+      io.stderr.write(`template-run ${name}: ${(error as Error).message}\n`);
+      return EXIT_FAILED;
+    }
     if (!(error instanceof UsageError)) throw error;
     io.stderr.write(`template-run ${name}: ${error.message}\n\n${command.usage}\n`);
     return EXIT_USAGE;

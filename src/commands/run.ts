@@ -20,7 +20,7 @@ Applies the Template file (JSON or YAML) to each input (CSV, also gzip-compresse
 goes to standard output, or with -o to a file, or into a folder (one file for each input). Progress and summary are on
 standard error, failures as CODE: message.
 
-  -o, --output PATH    file, or folder when it is one, ends in / or there are several inputs
+  -o, --output PATH    file, or folder when it is one, ends in / or there are several inputs; "-" is standard output
   --tables DIR         reference tables, NAME.csv
   --secrets DIR        keys for hash, each a file of its name
   --delimiter C        field delimiter, instead of the detected one

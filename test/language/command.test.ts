@@ -133,6 +133,12 @@ t.test('inputs that are no files', async (t) => {
   t.match(await cli('run', at('statement.yaml'), at('nothing.csv')), { status: 1, stderr: /no such file/ });
 });
 
+t.test('what the system refuses is told in a line', async (t) => {
+  const told = await run(['run', at('statement.yaml'), at('good.csv')], { TMPDIR: at('nowhere') });
+  t.equal(told.status, 1);
+  t.match(told.stderr, /^template-run run: ENOENT: [^\n]*\n$/);
+});
+
 t.test('outputs that are no plain files, and inputs in their way', async (t) => {
   const [statement, good] = [at('statement.yaml'), at('good.csv')];
   const expected = 'day,Text,amount\n2026-01-31,a,1234.56\n';
@@ -144,6 +150,7 @@ t.test('outputs that are no plain files, and inputs in their way', async (t) => 
   const bytes = Buffer.alloc(100);
   t.equal(bytes.toString('utf8', 0, readSync(reader, bytes)), expected);
   closeSync(reader);
+  t.match(await cli('run', statement, good, '-o', '-'), { status: 0, stdout: expected });
   writeFileSync(at('linked.csv'), 'old');
   symlinkSync('linked.csv', at('link.csv'));
   t.match(await cli('run', statement, good, '-o', at('link.csv')), { status: 0 });

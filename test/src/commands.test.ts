@@ -42,6 +42,7 @@ t.test('help, version and usage errors', async (t) => {
   t.match(await cli(), { status: 2, stdout: '' });
   t.match(await cli('keyz'), { status: 2, stderr: /unknown command keyz\. Did you mean "keys"\?/ });
   t.match(await cli('keys', '--help'), { status: 0, stdout: /^template-run keys issue/ });
+  t.match(await cli('help', 'keys'), { status: 0, stdout: /^template-run keys issue/ });
   t.match(await cli('keys', 'isue'), { status: 2, stderr: /Did you mean "issue"\?/ });
   t.match(await cli('keys', 'issue'), { status: 2, stderr: /ACCOUNT is missing/ });
   t.match(await cli('keys', 'issue', 'a'), { status: 2, stderr: /Write --catalog DIR, or set TEMPLATE_RUN_CATALOG/ });
