@@ -20,7 +20,6 @@ import { type Metrics, openMetrics } from './metrics.ts';
 import { OutputStore } from './outputs/output-store.ts';
 import { ThreadPool } from './pool.ts';
 import { apiRoutes, opsRoutes } from './routes/index.ts';
-import { Countdown } from './runs/countdown.ts';
 import { Drain } from './runs/drain.ts';
 import { IdempotencyKeys } from './runs/idempotency.ts';
 import type { NodeState, RunEnded } from './runs/node-state.ts';
@@ -124,9 +123,7 @@ async function openServer(
     paths: pathsIn(directory),
     baseUrl: () => baseUrl,
     waitMilliseconds: config.waitMilliseconds,
-    waits: new Countdown(config.waitMilliseconds),
     runMilliseconds: config.runTimeoutMilliseconds,
-    limits: new Countdown(config.runTimeoutMilliseconds),
     retentionMilliseconds: config.retentionMilliseconds,
     onRunEnded: (run, details) => {
       log.info('run', runLine(run, details));

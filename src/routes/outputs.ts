@@ -80,10 +80,10 @@ async function openOutput(node: NodeState, output: StoredOutput, start: number):
 /** A drain waits until the source is closed, up to its deadline: then the download is cut with its connection. */
 function whileDraining({ drain }: NodeState, source: ByteSource): ByteSource {
   const leave = drain.enter();
-  const waiting = drain.onDeadline(leave);
+  const forget = drain.onDeadline(leave);
   const close = (): void => {
     source.close();
-    waiting.leave();
+    forget();
     leave();
   };
   return { read: (position, lengthBytes) => source.read(position, lengthBytes), close };

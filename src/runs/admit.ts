@@ -1,4 +1,5 @@
 // Checks 10 to 12 of create_run: quota, slot, memory. What they take hangs on one object and is given back together.
+import { reservationBytes } from '../../workers/template/reservation.ts';
 import { chargeDigest, chargeDigestPrefix } from '../admission/charge-digest.ts';
 import type { HeldThing, Lease } from '../admission/lease.ts';
 import type { QuotaAnswer, QuotaReservation } from '../admission/quota-ledger.ts';
@@ -91,9 +92,8 @@ export class Admission {
   }
 
   #reserveMemory(): Refusal | null {
-    const { budget, frames } = this.#node;
-    const { account, subscription, template } = this.request;
-    const bytes = frames.of(account, subscription, template).reservationBytes;
+    const { budget } = this.#node;
+    const bytes = reservationBytes(this.request.template.checked);
     if (!budget.tryReserve(bytes, 'reservations')) {
       return busy('The service is at its memory budget. Try again shortly.');
     }

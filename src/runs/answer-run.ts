@@ -4,7 +4,6 @@ import { busy } from '../http/refusal.ts';
 import { after, type Soon } from '../soon.ts';
 import type { CreateRunRequest } from './create-run-request.ts';
 import type { LiveRun, RunOver } from './live-run.ts';
-import type { NodeState } from './node-state.ts';
 import type { RunStore } from './registry.ts';
 import { type RunRecord, runJson, runPath } from './run.ts';
 
@@ -41,15 +40,11 @@ export function answerRunning(exchange: Exchange, run: RunRecord, replayed: bool
   exchange.json(202, runJson(run), replayed ? [...headers, REPLAYED] : headers);
 }
 
-/**
- * Answers when the Run is over, or when its client has waited long enough; then calls `answered`.
- * @param endedAt when the client's body had come, in milliseconds since 1970
- */
+/** Answers when the Run is over, at `deadline` (milliseconds since 1970) at the latest; then calls `answered`. */
 export function answerWhenOver(
-  { waits }: Pick<NodeState, 'waits'>,
   exchange: Exchange,
   live: LiveRun,
-  endedAt: number,
+  deadline: number,
   replayed: boolean,
   answered: () => void,
 ): void {
@@ -69,9 +64,9 @@ export function answerWhenOver(
     // Otherwise it has just been decided that no Run remains: the refusal is on its way.
     if (live.promise()) answer(null);
   };
-  const waiting = waits.start(endedAt, late);
+  const timer = setTimeout(late, Math.max(0, deadline - Date.now()));
   live.onOver((over) => {
-    waiting.leave();
+    clearTimeout(timer);
     if (!given) answer(over);
   });
 }

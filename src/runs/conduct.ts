@@ -11,7 +11,6 @@ import type { Ownership } from './idempotency.ts';
 import type { LiveRun, RunOver } from './live-run.ts';
 import type { NodeState } from './node-state.ts';
 import { finishRun, type RunResult } from './run.ts';
-import type { Waiting } from './waiting.ts';
 
 export interface Conducted {
   readonly live: LiveRun;
@@ -82,14 +81,15 @@ export async function conductRun(node: NodeState, run: Conducted): Promise<void>
 /** The first of what can end a Run. */
 function nextEnding(node: NodeState, { live, engine, onDeserted }: Conducted): Promise<Ending> {
   return new Promise((resolve) => {
-    const limit = node.limits.start(live.run.createdAt, () => end({ kind: 'timeout' }));
-    let deadline: Waiting | null = null;
+    const left = live.run.createdAt + node.runMilliseconds - Date.now();
+    const timer = setTimeout(() => end({ kind: 'timeout' }), Math.max(0, left));
+    let forget = (): void => {};
     const end = (ending: Ending): void => {
-      limit.leave();
-      deadline?.leave();
+      clearTimeout(timer);
+      forget();
       resolve(ending);
     };
-    deadline = node.drain.onDeadline(() => end({ kind: 'drained' }));
+    forget = node.drain.onDeadline(() => end({ kind: 'drained' }));
     engine.onEnd((ended) => end({ kind: 'engine', end: ended }));
     onDeserted(() => end({ kind: 'deserted' }));
   });

@@ -43,7 +43,6 @@ export class LiveRun {
 
   end(over: RunOver): void {
     this.#over = over;
-    for (const tell of this.#listeners) tell(over);
-    this.#listeners = [];
+    for (const tell of this.#listeners.splice(0)) tell(over);
   }
 }

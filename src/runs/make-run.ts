@@ -45,8 +45,7 @@ export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath:
     onDiskFault: (fault) => node.onFault(fault, exchange.requestId),
   });
   exchange.onGone(() => upload.gone());
-  const waiting = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
-  upload.onOver = () => waiting.leave();
+  upload.onOver = node.drain.onDeadline(() => upload.refuse(busy('The service is about to stop.')));
   return upload;
 }
 
@@ -108,7 +107,7 @@ function startRun(
     const onDeserted = (listener: () => void): void => {
       if (key === null) exchange.onGone(listener);
     };
-    answerWhenOver(node, exchange, live, upload.endedAt, false, () => {});
+    answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false, () => {});
     return conductRun(node, {
       live,
       engine,

@@ -7,7 +7,6 @@ import type { RunSlots } from '../admission/run-slots.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
 import type { ThreadPool } from '../pool.ts';
 import type { WriteBlocks } from '../spool/write-blocks.ts';
-import type { Countdown } from './countdown.ts';
 import type { Drain } from './drain.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
 import type { OutputNames } from './output-name.ts';
@@ -36,11 +35,7 @@ export interface NodeState extends RunTexts {
     readonly spillFor: (task: number) => string;
   };
   readonly waitMilliseconds: number;
-  /** From the end of a body until its client is answered, of waitMilliseconds. */
-  readonly waits: Countdown;
   readonly runMilliseconds: number;
-  /** From the end of a body until its Run is stopped, of runMilliseconds. */
-  readonly limits: Countdown;
   readonly retentionMilliseconds: number;
   /** Tells the log and the metrics of each Run that has ended. */
   readonly onRunEnded: (run: RunRecord, details: RunEnded) => void;

@@ -17,6 +17,7 @@ export async function replayRun(
   if (end.kind !== 'whole') answerUploadEnd(request, end);
   else if (end.fingerprint !== fingerprint) exchange.refuse(keyReused());
   else if (live !== null) {
-    await new Promise<void>((resolve) => answerWhenOver(node, exchange, live, upload.endedAt, true, resolve));
+    const deadline = upload.endedAt + node.waitMilliseconds;
+    await new Promise<void>((resolve) => answerWhenOver(exchange, live, deadline, true, resolve));
   } else await answerRepeat(node.runs, request, runId);
 }

@@ -64,7 +64,7 @@ async function waitInSeat(
   });
   seat.onChanged = awake;
   exchange.onGone(awake);
-  const waiting = node.drain.onDeadline(() => {
+  const forget = node.drain.onDeadline(() => {
     drained = true;
     wake();
   });
@@ -89,7 +89,7 @@ async function waitInSeat(
     }
   } finally {
     clearTimeout(timer);
-    waiting.leave();
+    forget();
     if (!handedOver) seat.leave();
   }
 }

@@ -1,5 +1,4 @@
-// What is built from tables and texts: the OpenAPI document, headers of downloads, deprecation, parameters, names, spool,
-// countdowns.
+// What is built from tables and texts: the OpenAPI document, headers of downloads, deprecation, parameters, names, spool.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,6 @@ import { openApiDocument } from '../../src/http/openapi.ts';
 import { ReadTurns, type TurnReader } from '../../src/http/read-turns.ts';
 import { STATUS_BY_CODE } from '../../src/http/status.ts';
 import { contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from '../../src/routes/conditions.ts';
-import { Countdown } from '../../src/runs/countdown.ts';
 import { OutputNames, outputName } from '../../src/runs/output-name.ts';
 import { checkParameters } from '../../src/runs/parameters.ts';
 import { RunIds } from '../../src/runs/run-ids.ts';
@@ -196,27 +194,4 @@ t.test('the spool keeps the order, whatever waits; a disk that refuses is told; 
   });
   t.match(fault, { code: 'EEXIST' });
   t.equal(budget.usedBytes('bodies'), 0);
-});
-
-t.test('a countdown tells those whose time is over, the first first, and none that has left', async (t) => {
-  const minute = 60_000;
-  const countdown = new Countdown(minute);
-  const told: string[] = [];
-  const start = (name: string, agoMilliseconds: number) =>
-    countdown.start(Date.now() - agoMilliseconds, () => told.push(name));
-  const toldAll = async (count: number): Promise<void> => {
-    while (told.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
-  start('later', 0);
-  start('second', minute - 30);
-  const leaves = start('leaves', minute - 20);
-  start('first', minute - 10);
-  leaves.leave();
-  leaves.leave();
-  await toldAll(2);
-  t.same(told, ['first', 'second']);
-  start('third', minute - 10);
-  start('at once', minute + 10);
-  await toldAll(4);
-  t.same(told, ['first', 'second', 'at once', 'third']);
 });
