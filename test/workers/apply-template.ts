@@ -35,13 +35,18 @@ function writeTables(folder: string, tables: Readonly<Record<string, string>>): 
   return Object.fromEntries(written);
 }
 
-/** Refuses all state beyond a Run's reservation. */
-const refusing: BudgetShare = { ...unlimitedShare(), take: () => false };
+/** Refuses state beyond a Run's reservation and so many bytes. */
+function refusing(stateBytes: number): BudgetShare {
+  const share = unlimitedShare();
+  return { ...share, take: (bytes) => share.takenBytes + bytes <= stateBytes && share.take(bytes) };
+}
 
 export interface Limits {
   readonly outputRowsMax?: number;
   /** State beyond the reservation goes to files. */
   readonly spills?: boolean;
+  /** With it: but for so many bytes. */
+  readonly stateBytes?: number;
 }
 
 /**
@@ -63,6 +68,7 @@ export async function applyTemplate(
   const text = { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') } as const;
   const folder = mkdtempSync(join(tmpdir(), 'apply-template-'));
   const bytes = new BytesSource(Buffer.from(input));
+  const share = limits.spills === true ? refusing(limits.stateBytes ?? 0) : budget;
   try {
     const path = join(folder, 'output');
     const task: RunTask = {
@@ -89,8 +95,8 @@ export async function applyTemplate(
         task,
         prepared: templates.get(text),
         source: bytes,
-        kernels: limits.spills === true ? new KernelPool(compileKernels(), refusing, NO_COLLECTOR) : kernels,
-        budget: limits.spills === true ? refusing : budget,
+        kernels: limits.spills === true ? new KernelPool(compileKernels(), share, NO_COLLECTOR) : kernels,
+        budget: share,
         largeRow: new Int32Array(new SharedArrayBuffer(4)),
         largeRowOwner: 1,
         cancelled: () => false,

@@ -5,6 +5,7 @@ import { unlimitedShare } from '../../workers/budget.ts';
 import { Heap } from '../../workers/heap.ts';
 import { compileKernels, instantiateKernel } from '../../workers/kernel/kernel.ts';
 import { GrowingBlocks } from '../../workers/operations/rows/growing-blocks.ts';
+import { SpillFile } from '../../workers/spill/spill-file.ts';
 import { applyTemplate, type Limits } from './apply-template.ts';
 
 type Noise = (below: number) => number;
@@ -112,6 +113,30 @@ test('files change nothing', { timeout: 120_000 }, async (t) => {
     t.ok(made.text === expected.text, `${place}: the same bytes`);
     t.same({ ...made, text: '' }, { ...expected, text: '' });
   }
+});
+
+test('many files are merged at once where the budget let rows be held', async (t) => {
+  const state = { spills: true, stateBytes: 3_500_000 };
+  const next = noise(11);
+  const rows = Array.from({ length: 90_000 }, (_, row) => `${next(1e6)},${row},${'wide '.repeat(90 + next(20))}`);
+  const input = `n,row,text\n${rows.join('\n')}\n`;
+  const operations = [
+    { op: 'parse_number', columns: ['n'] },
+    { op: 'sort', by: ['n'] },
+  ];
+  const { append } = SpillFile.prototype;
+  const files = new Map<SpillFile, number>();
+  SpillFile.prototype.append = function (this: SpillFile, bytes: Uint8Array) {
+    files.set(this, (files.get(this) ?? 0) + bytes.length);
+    append.call(this, bytes);
+  };
+  const made = await answer({ input: { csv: { header_row: 0 } } }, operations, input, 4096, state);
+  SpillFile.prototype.append = append;
+  const expected = rows.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+  t.ok(made.text === `n,row,text\n${expected.join('\n')}\n`, 'sorted, equal ones as they came');
+  t.ok(files.size > 16, `${files.size} files`);
+  const times = [...files.values()].reduce((sum, bytes) => sum + bytes, 0) / input.length;
+  t.ok(times < 1.1, `written ${times.toFixed(2)} times`);
 });
 
 test('rows larger than any buffer', async (t) => {

@@ -13,6 +13,9 @@ const MERGED_ROWS = 4096;
 const FILE_BUFFER_BYTES = 65_536;
 const FILE_ROWS = 1024;
 
+/** What a run of a file takes, but for larger rows. */
+export const FILE_RUN_BYTES = FILE_BUFFER_BYTES + FILE_ROWS * ENTRY_BYTES;
+
 /** Bytes of records that go to a file at once. */
 const PACK_BYTES = 65_536;
 

@@ -5,7 +5,7 @@ import type { Heap } from '../../heap.ts';
 import { ENTRY_BYTES, SORT_COUNTS_BYTES } from '../../kernel/finished-kernels.ts';
 import type { RowEmitter } from '../../output/output-buffer.ts';
 import type { RowsAhead } from '../../output/writer.ts';
-import { EntryMerge, type EntryRun, FileRun, memoryRun } from '../../spill/entry-merge.ts';
+import { EntryMerge, type EntryRun, FILE_RUN_BYTES, FileRun, memoryRun } from '../../spill/entry-merge.ts';
 import { SpillFile } from '../../spill/spill-file.ts';
 import type { OperatorContext } from '../operation.ts';
 import { inSlices } from '../slices.ts';
@@ -16,8 +16,11 @@ import { SortKeys, type SortTerm } from './sort-keys.ts';
 const CHUNK_ROWS_FIRST = 8192;
 const CHUNK_ROWS = 65_536;
 
-/** Files read at once: 1.3 MiB of buffers. */
+/** Files read at once beside rows in memory: 1.3 MiB of buffers. */
 const MERGE_WAYS = 16;
+
+/** Files read at once where rows lay before: to write all rows once more costs far more than to merge from many files. */
+const MERGE_WAYS_MOST = 128;
 
 /** Entries of rows, sorted once it is full. */
 interface Chunk {
@@ -72,8 +75,9 @@ export class FinishedSorter {
   /** Hands the rows on in their order; yields now and then. What did not go to a file is merged from where it lies. */
   *finish(): Iterable<void> {
     this.#sortChunk();
-    const readers = this.#files.slice(0, MERGE_WAYS).map(() => new FileRun(this.#heap, this.#context.kernel));
-    while (this.#files.length > MERGE_WAYS) yield* this.#joinFiles(readers);
+    const ways = this.#files.length > MERGE_WAYS ? this.#makeWay() : MERGE_WAYS;
+    const readers = this.#files.slice(0, ways).map(() => new FileRun(this.#heap, this.#context.kernel));
+    while (this.#files.length > ways) yield* this.#joinFiles(readers);
     const runs = [...this.#files.map((file, at) => readers[at]!.open(file)), ...this.#chunkRuns()];
     yield* this.#merge.merge(runs, (entries, count) => this.#ahead.write(this.#emitter(entries), count));
   }
@@ -143,11 +147,18 @@ export class FinishedSorter {
     this.#blocks.restart();
   }
 
+  /** Gives how many files can be read at once once all rows are in files. */
+  #makeWay(): number {
+    if (this.#chunks.some(({ count }) => count > 0)) this.#spill();
+    const ways = Math.floor(this.#blocks.giveBack() / FILE_RUN_BYTES);
+    return Math.min(Math.max(ways, MERGE_WAYS), MERGE_WAYS_MOST);
+  }
+
   /** Neighbours become one: the order of the files is that of equal rows. */
   *#joinFiles(readers: readonly FileRun[]): Iterable<void> {
     const joined: SpillFile[] = [];
-    for (let from = 0; from < this.#files.length; from += MERGE_WAYS) {
-      const some = this.#files.slice(from, from + MERGE_WAYS);
+    for (let from = 0; from < this.#files.length; from += readers.length) {
+      const some = this.#files.slice(from, from + readers.length);
       const file = new SpillFile(this.#context.spill);
       const runs = some.map((one, at) => readers[at]!.open(one));
       this.#merge.write(runs, file);

@@ -14,6 +14,8 @@ const BLOCK_BYTES_LEAST = 1024 * 1024;
 interface Block {
   readonly at: number;
   readonly limit: number;
+  /** Of its region, with what was carved from it. */
+  readonly bytes: number;
 }
 
 export class GrowingBlocks {
@@ -27,7 +29,7 @@ export class GrowingBlocks {
   constructor(heap: Heap) {
     this.#heap = heap;
     const at = heap.allocate(BLOCK_BYTES_FIRST);
-    this.#blocks = [{ at, limit: at + BLOCK_BYTES_FIRST }];
+    this.#blocks = [{ at, limit: at + BLOCK_BYTES_FIRST, bytes: BLOCK_BYTES_FIRST }];
     this.next = at;
   }
 
@@ -44,7 +46,7 @@ export class GrowingBlocks {
       const bytes = (limit - at) * 2;
       const larger = this.#at === 0 ? this.#heap.allocate(bytes) : this.#heap.tryAllocate(bytes);
       if (larger === 0) return false;
-      this.#blocks[this.#at] = { at: larger, limit: larger + bytes };
+      this.#blocks[this.#at] = { at: larger, limit: larger + bytes, bytes };
       this.#heldBytes += bytes;
     } else {
       if (this.#at + 1 === this.#blocks.length && !this.#another(0)) return false;
@@ -57,8 +59,8 @@ export class GrowingBlocks {
   /** A region of its own, at the cost of the room for records; 0 when the budget refuses it. */
   carve(bytes: number): number {
     const needed = bytes + REGION_PADDING_BYTES;
-    const { at, limit } = this.#blocks[this.#at]!;
-    if (limit - this.next > needed) return this.#cut({ at, limit }, this.#at, needed);
+    const block = this.#blocks[this.#at]!;
+    if (block.limit - this.next > needed) return this.#cut(block, this.#at, needed);
     if (!this.#another(needed)) return 0;
     const last = this.#blocks.length - 1;
     return this.#cut(this.#blocks[last]!, last, needed);
@@ -71,9 +73,15 @@ export class GrowingBlocks {
     if (this.#heldBytes < BLOCK_BYTES_LEAST) this.#add(this.#heap.allocate(BLOCK_BYTES_LEAST), BLOCK_BYTES_LEAST);
   }
 
-  #cut({ at, limit }: Block, index: number, bytes: number): number {
-    const cut = Math.floor((limit - bytes) / REGION_PADDING_BYTES) * REGION_PADDING_BYTES;
-    this.#blocks[index] = { at, limit: cut };
+  /** Gives all blocks back, with what was carved from them: nothing is written any more. Gives how many bytes those are. */
+  giveBack(): number {
+    for (const { at, bytes } of this.#blocks) this.#heap.giveBack(at, bytes);
+    return this.#blocks.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  #cut(block: Block, index: number, bytes: number): number {
+    const cut = Math.floor((block.limit - bytes) / REGION_PADDING_BYTES) * REGION_PADDING_BYTES;
+    this.#blocks[index] = { ...block, limit: cut };
     return cut + REGION_PADDING_BYTES;
   }
 
@@ -89,7 +97,7 @@ export class GrowingBlocks {
   }
 
   #add(at: number, bytes: number): void {
-    this.#blocks.push({ at, limit: at + bytes });
+    this.#blocks.push({ at, limit: at + bytes, bytes });
     this.#heldBytes += bytes;
   }
 }
