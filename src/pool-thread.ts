@@ -39,12 +39,31 @@ export const CANCEL_MILLISECONDS_MAX = 5_000;
  */
 const CANCEL_TURNS_MILLISECONDS_MAX = 60_000;
 
+/** Work is counted in bytes of uploads. What a Run costs beside its bytes: some 40 µs, in which the engine reads 4 KiB. */
+const RUN_WORK_BYTES = 4 * 1024;
+
+/** A Run of at most so much work joins others in one thread. */
+const SMALL_WORK_BYTES_MAX = RUN_WORK_BYTES + 16 * 1024;
+
+/**
+ * Small Runs go to one thread until it has so much to do, some 5 ms: a second thread that is woken for some of them costs
+ * more than it takes over. With 64 clients on two cores 11 to 17 % more Runs a second than in turns.
+ */
+const SHARED_WORK_BYTES_MAX = 512 * 1024;
+
+/** A file is larger than what stays in memory, and may still grow: beside it nothing is shared. */
+const FILE_WORK_BYTES = SHARED_WORK_BYTES_MAX;
+
+/** Nothing joins a thread that has work and has ended none for so long: a costly Run holds up those behind it. */
+const SHARED_PAUSE_MILLISECONDS_MAX = 10;
+
 /**
  * A place in the map of tasks. A map that grew old leaves its former tables, with all that was in them, to the collector
  * of what is old: a task that has ended is taken out of its place, so that nothing of its request is left with them.
  */
 interface Place {
   held: ThreadTask | null;
+  readonly workBytes: number;
 }
 
 export class PoolThread {
@@ -57,8 +76,11 @@ export class PoolThread {
   #cancel: Int32Array;
   #tasks = new Map<number, Place>();
   #outbox = new TaskPacker();
+  #workBytes = 0;
   #lastBeat = 0;
   #lastBeatAt = performance.now();
+  /** When it last began to have work, or said something. */
+  #lastHeardAt = 0;
   #onEnded: () => void;
 
   /** @param onEnded called after each task that ended */
@@ -75,6 +97,7 @@ export class PoolThread {
     // Numbers of tasks begin at 0, and so do the flags of new memory.
     this.#cancel.fill(-1);
     port1.on('message', (parcel: Parcel) => {
+      this.#lastHeardAt = performance.now();
       for (const message of messagesOf(parcel)) this.#receive(message);
     });
   }
@@ -93,8 +116,19 @@ export class PoolThread {
     return now - this.#lastBeatAt >= SILENCE_MILLISECONDS;
   }
 
+  /** Where it stands among the threads that may take a task at `now` (performance.now): the lowest takes it. */
+  rank({ source }: RunTask, now: number): number {
+    const work = workBytesOf(source);
+    const isPaused = this.load > 0 && now - this.#lastHeardAt > SHARED_PAUSE_MILLISECONDS_MAX;
+    const isShared = work <= SMALL_WORK_BYTES_MAX && this.#workBytes + work <= SHARED_WORK_BYTES_MAX && !isPaused;
+    return isShared ? -1 - this.#workBytes : this.#workBytes;
+  }
+
   run(task: ThreadTask): void {
-    this.#tasks.set(task.task.task, { held: task });
+    const workBytes = workBytesOf(task.task.source);
+    if (this.load === 0) this.#lastHeardAt = performance.now();
+    this.#workBytes += workBytes;
+    this.#tasks.set(task.task.task, { held: task, workBytes });
     this.post({ kind: 'start', task: task.task });
     task.thread = this;
     this.grow(task);
@@ -157,8 +191,13 @@ export class PoolThread {
     if (place === undefined) return;
     const held = place.held as ThreadTask;
     place.held = null;
+    this.#workBytes -= place.workBytes;
     this.#tasks.delete(message.task);
     held.ended(message.kind === 'done' ? { kind: 'done', outcome: message.outcome } : message);
     this.#onEnded();
   }
+}
+
+function workBytesOf(source: RunTask['source']): number {
+  return source.kind === 'file' ? FILE_WORK_BYTES : RUN_WORK_BYTES + source.bytes.length;
 }

@@ -193,13 +193,17 @@ export class ThreadPool {
     }, RESTART_MILLISECONDS);
   }
 
-  /** To the ready thread with the fewest Runs that is not silent. */
+  /** To a ready thread that is not silent. */
   #place(entry: ThreadTask): boolean {
     const now = performance.now();
     let best: PoolThread | null = null;
+    let bestRank = Number.POSITIVE_INFINITY;
     for (const thread of this.#threads) {
-      if (!thread.ready || (best !== null && thread.load >= best.load) || thread.isSilent(now)) continue;
+      if (!thread.ready || thread.isSilent(now)) continue;
+      const rank = thread.rank(entry.task, now);
+      if (rank >= bestRank) continue;
       best = thread;
+      bestRank = rank;
     }
     if (best === null) return false;
     best.run(entry);

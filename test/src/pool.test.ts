@@ -129,6 +129,49 @@ t.test('a thread that is silent gets no new Runs', async (t) => {
   t.equal((await spinning.end).kind, 'done');
 });
 
+/** The threads that took Runs, each by its number. */
+async function threadsOf(ends: Promise<TaskEnd>[]): Promise<string[]> {
+  return (await Promise.all(ends)).map((end) =>
+    end.kind === 'done' ? Buffer.from(end.outcome.output!.bytes!).toString() : end.kind,
+  );
+}
+
+t.test('small Runs share one thread until it has enough to do', async (t) => {
+  const { pool, start } = rig(t, 2);
+  await pool.firstReady();
+  while (pool.liveThreads < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  const where = (bytes: number) => start(text('where'.padEnd(bytes, '\n'))).end;
+  const few = await threadsOf(Array.from({ length: 64 }, () => where(1000)));
+  t.equal(new Set(few).size, 1, 'as many as 64 clients send');
+  const many = await threadsOf(Array.from({ length: 400 }, () => where(1000)));
+  t.equal(new Set(many).size, 2, 'more than one thread is through with soon');
+  const larger = await threadsOf(Array.from({ length: 2 }, () => where(100_000)));
+  t.equal(new Set(larger).size, 2, 'larger ones are divided');
+});
+
+t.test('a small Run joins neither a file nor a thread that has ended nothing for a while', async (t) => {
+  const { pool, folder, start } = rig(t, 2);
+  await pool.firstReady();
+  while (pool.liveThreads < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  const path = join(folder, 'growing');
+  writeFileSync(path, 'where');
+  const file = start({ kind: 'file', path });
+  const besideFile = new Set(await threadsOf(Array.from({ length: 20 }, () => start(text('where')).end)));
+  file.run.grown(5, true);
+  const [ofFile] = await threadsOf([file.end]);
+  t.equal(besideFile.size, 1);
+  t.notOk(besideFile.has(ofFile!), 'the other thread took them');
+  const spinning = start(text('spin 3000'));
+  let hasEnded = false;
+  const ended = spinning.end.then(() => {
+    hasEnded = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await Promise.all(Array.from({ length: 20 }, () => start(text('where')).end));
+  t.notOk(hasEnded, 'those behind it did not wait for it');
+  await ended;
+});
+
 t.test('a file is followed while it grows', async (t) => {
   const { folder, start } = rig(t, 1);
   const path = join(folder, 'growing');
