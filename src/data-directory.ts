@@ -1,6 +1,7 @@
 // The folders below --data: the ledger's, which lives on, and those of this process alone, which are emptied at start.
-import { mkdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 export interface DataDirectory {
   readonly root: string;
@@ -25,15 +26,8 @@ export function dataDirectory(root: string): DataDirectory {
 }
 
 /** Makes the root. The ledger's owner owns everything below it, so it is opened before `emptyFolders`. */
-export async function makeRoot({ root }: DataDirectory): Promise<void> {
-  // Not the root itself: below /proc, where nothing can be made, a recursive mkdir of Node 20 and 22 never ends.
-  await mkdir(dirname(root), { recursive: true, mode: PRIVATE });
-  try {
-    await mkdir(root, { mode: PRIVATE });
-  } catch (error) {
-    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST' && (await stat(root)).isDirectory();
-    if (!isThere) throw error;
-  }
+export function makeRoot({ root }: DataDirectory): void {
+  makeFolder(root, PRIVATE);
 }
 
 /** Removes what a former process left behind: Runs do not survive a restart, nor do their files. */

@@ -58,7 +58,7 @@ export async function startServer(settings: ServerSettings): Promise<Server> {
   const directory = dataDirectory(config.dataDirectory);
   const undo: (() => Promise<void> | void)[] = [];
   try {
-    await makeRoot(directory);
+    makeRoot(directory);
     const ledger = await QuotaLedger.open(directory.ledger);
     undo.push(() => ledger.close());
     await emptyFolders(directory);

@@ -1,9 +1,10 @@
 // `init`: writes a catalog with a demo account, the plans and Templates of examples/catalog, and prints the account's key.
-import { cp, mkdir, readdir } from 'node:fs/promises';
+import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AccountEditError, addAccount } from '../catalog/account-editor.ts';
 import { issueKey } from '../catalog/issue-key.ts';
+import { makeFolder } from '../make-folder.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { positionals } from './catalog-flag.ts';
 import type { Command } from './command.ts';
@@ -33,7 +34,7 @@ standard output.`,
 
 async function makeCatalog(directory: string): Promise<void> {
   // Secrets and digests of keys will lie in it.
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory, 0o700);
   if ((await readdir(directory)).length > 0)
     throw new AccountEditError(`${directory} is not empty: name a new folder.`);
   const examples = fileURLToPath(new URL('examples/catalog/', PACKAGE_FOLDER));
@@ -43,7 +44,7 @@ async function makeCatalog(directory: string): Promise<void> {
     });
   }
   for (const folder of ['accounts', 'templates', 'tables', 'secrets']) {
-    await mkdir(join(directory, folder), { recursive: true, mode: 0o700 });
+    makeFolder(join(directory, folder), 0o700);
   }
   await addAccount(directory, DEMO_ACCOUNT, {
     name: 'Demo',

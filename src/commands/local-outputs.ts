@@ -1,9 +1,12 @@
 // Where `run` puts its outputs: standard output, a file, or one file for each input in a folder; written beside and
 // renamed, so that a file is whole or not there. A pipe or a device is written into, never replaced.
+import { randomUUID } from 'node:crypto';
 import {
+  accessSync,
+  chmodSync,
+  constants,
   createReadStream,
   createWriteStream,
-  mkdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,6 +17,7 @@ import { copyFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { makeFolder } from '../make-folder.ts';
 import { UsageError } from './command.ts';
 import type { LocalResult } from './run-summary.ts';
 
@@ -33,6 +37,7 @@ export function localOutputs(
     if (inputs.length > 1) throw new UsageError('Several inputs need a folder: write -o DIR.');
     return [{ input: inputs[0]!, keep: (result) => print(result, stdout) }];
   }
+  if (target === '') throw new UsageError('-o takes the path of a file or folder.');
   const known = statSync(target, { throwIfNoEntry: false });
   const wantsFolder = target.endsWith('/') || inputs.length > 1;
   if (wantsFolder && known?.isDirectory() === false) throw new UsageError(`${target} is a file, not a folder.`);
@@ -48,7 +53,7 @@ export function localOutputs(
   return inputs.map((input, index) => ({
     input,
     async keep(result) {
-      mkdirSync(target, { recursive: true });
+      makeFolder(target);
       const path = join(target, `${names[index]}.${result.outcome.output!.ending}`);
       // Who names a folder does not mean the file in it that is read.
       if (inputs.some((each) => isSame(each, path))) throw new InputInTheWay(path);
@@ -87,14 +92,26 @@ async function pour({ outcome, outputPath }: LocalResult, target: string): Promi
   await pipeline(bytes === null ? createReadStream(outputPath) : Readable.from([bytes]), createWriteStream(target));
 }
 
+/** What open(2) is asked for by all programs that make files; the umask takes from it. */
+const NEW_FILE_MODE = 0o666;
+
+/** Of a mode, without the file's type. */
+const PERMISSIONS = 0o777;
+
 /** @param name the file, or a link to it, which stays one */
 async function place({ outcome, outputPath }: LocalResult, name: string): Promise<void> {
-  const target = statSync(name, { throwIfNoEntry: false }) === undefined ? name : realpathSync(name);
-  const beside = join(dirname(target), `.${basename(target)}.${process.pid}.part`);
+  const known = statSync(name, { throwIfNoEntry: false });
+  const target = known === undefined ? name : realpathSync(name);
+  // A rename asks for the folder's permission alone; who has made a file read-only means it.
+  if (known !== undefined) accessSync(target, constants.W_OK);
+  // Not the target's name and more: that may be longer than a name can be.
+  const beside = join(dirname(target), `.${randomUUID()}.part`);
   try {
     const { bytes } = outcome.output!;
     if (bytes !== null) writeFileSync(beside, bytes);
     else await move(outputPath, beside);
+    // As if it were written there, whatever its way: spooled files are for their owner alone.
+    chmodSync(beside, known === undefined ? NEW_FILE_MODE & ~process.umask() : known.mode & PERMISSIONS);
     renameSync(beside, target);
   } finally {
     rmSync(beside, { force: true });

@@ -1,0 +1,66 @@
+// Where `run` puts its outputs: places where none can be made, and what becomes of permissions.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+
+const CLI = new URL('../../src/cli.js', import.meta.url).pathname;
+
+/** The user who owns nothing, on all systems. */
+const NOBODY = 65_534;
+
+/** Processes that start on a busy machine take seconds each. */
+t.setTimeout(120_000);
+
+const folder = t.testdir({
+  'pass.yaml': 'format: 1\noperations: []\n',
+  'small.csv': 'a,b\n1,2\n',
+  'more.csv': 'a,b\n3,4\n',
+  // More than an output in memory may be.
+  'large.csv': `a,b\n${'1,2\n'.repeat(50_000)}`,
+});
+const at = (name: string) => join(folder, name);
+const [template, small, more] = [at('pass.yaml'), at('small.csv'), at('more.csv')];
+
+function cli(args: readonly string[], uid = process.getuid!()) {
+  // Without the test runner's own modules, which write where another user may not. One that spins hears only SIGKILL.
+  const program = ['-u', 'NODE_OPTIONS', process.execPath, CLI];
+  return spawnSync('env', [...program, ...args], { uid, encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' });
+}
+
+t.test('outputs that cannot be made', async (t) => {
+  // Node's own recursive mkdir never ends there.
+  const several = cli(['run', template, small, more, '-o', '/proc/x/y']);
+  t.match(several, { status: 1, stderr: /^(template-run run: ENOENT: [^\n]* mkdir '\/proc\/x'\n){2}$/ });
+  t.match(cli(['init', '/proc/x/y']), { status: 1, stderr: /^ENOENT: [^\n]* mkdir '\/proc\/x'\n$/ });
+  t.match(cli(['run', template, small, '-o', '']), { status: 2, stderr: /-o takes the path of a file or folder/ });
+  t.match(cli(['run', template, small, '-o', at('n'.repeat(256))]), { status: 1, stderr: /ENAMETOOLONG/ });
+  t.match(cli(['run', template, small, '-o', at('n'.repeat(255))]), { status: 0 }, 'as long as a name can be');
+  t.match(cli(['run', template, small, '-o', at('nowhere/out.csv')]), { status: 1, stderr: /ENOENT/ });
+  const left = readdirSync(folder).filter((name) => name.endsWith('.part'));
+  t.strictSame(left, [], 'nothing is left');
+});
+
+t.test('permissions of outputs', async (t) => {
+  const modeOf = (name: string) => (statSync(at(name)).mode & 0o777).toString(8);
+  const made = (0o666 & ~process.umask()).toString(8);
+  for (const size of ['small', 'large']) {
+    const output = `${size}-made.csv`;
+    const args = ['run', template, at(`${size}.csv`), '-o', at(output)];
+    t.match(cli(args), { status: 0 });
+    t.equal(modeOf(output), made, `${size}: as other programs make files`);
+    chmodSync(at(output), 0o640);
+    t.match(cli(args), { status: 0 });
+    t.equal(modeOf(output), '640', `${size}: a file that is replaced keeps its own`);
+  }
+});
+
+t.test('a file that is read-only is not replaced', { skip: process.getuid!() !== 0 && 'for root' }, async (t) => {
+  const theirs = t.testdir({ 'out.csv': 'old' });
+  const output = join(theirs, 'out.csv');
+  chmodSync(theirs, 0o777);
+  chmodSync(output, 0o444);
+  const refused = cli(['run', template, small, '-o', output], NOBODY);
+  t.match(refused, { status: 1, stderr: /^template-run run: EACCES: [^\n]*out\.csv'\n$/ });
+  t.equal(readFileSync(output, 'utf8'), 'old');
+});
