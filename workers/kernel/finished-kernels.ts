@@ -1,19 +1,26 @@
-// Signatures of the kernels over finished rows; what they do is told where they are written (assembly/finished-rows.ts and
-// finished-order.ts). All values are addresses or counts.
+// Signatures of the kernels over finished rows; what they do is told where they are written (assembly/finished-rows.ts,
+// finished-runs.ts and finished-order.ts). All values are addresses or counts.
 
-/** Bytes of an entry, and of the counters that sorting needs. */
+/** Bytes of an entry, of the counters that sorting needs, and of the state of who packs or lists a run. */
 export const ENTRY_BYTES = 16;
 export const SORT_COUNTS_BYTES = 8192;
+export const RUN_STATE_BYTES = 16;
 
 export interface FinishedKernels {
   finishRows: FinishRows;
   gatherFinished: GatherFinished;
-  listFinished(from: number, end: number, entries: number, most: number, reached: number): number;
+  listEntries: ListRun;
+  listFinished: ListRun;
   mergeFinished(runs: number, runCount: number, tree: number, out: number, most: number): number;
   packedBytes(entry: number): number;
-  packFinished(entries: number, from: number, to: number, out: number, limit: number, reached: number): number;
+  packEntries: PackRun;
+  packFinished: PackRun;
   sortFinished(entries: number, spare: number, count: number, counts: number): void;
 }
+
+type ListRun = (from: number, end: number, entries: number, most: number, state: number) => number;
+
+type PackRun = (entries: number, from: number, to: number, out: number, limit: number, state: number) => number;
 
 type GatherFinished = (
   program: number,

@@ -2,7 +2,7 @@
 // equal rows those of the earlier run come first.
 import type { Arena } from '../arena.ts';
 import type { Heap } from '../heap.ts';
-import { ENTRY_BYTES } from '../kernel/finished-kernels.ts';
+import { ENTRY_BYTES, RUN_STATE_BYTES } from '../kernel/finished-kernels.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import type { SpillBytes } from './spill-file.ts';
 
@@ -47,6 +47,11 @@ export function memoryRun(entries: Entries): EntryRun {
   };
 }
 
+/** Makes the state of who packs or lists a run that of its start. */
+export function beginRun(heap: Heap, state: number): void {
+  heap.u8.fill(0, state, state + RUN_STATE_BYTES);
+}
+
 export class EntryMerge {
   readonly #arena: Arena;
   readonly #heap: Heap;
@@ -56,13 +61,13 @@ export class EntryMerge {
   #tree = 0;
   #merged = 0;
   #packed = 0;
-  readonly #reached: number;
+  readonly #state: number;
 
   constructor(arena: Arena, kernel: Kernel) {
     this.#arena = arena;
     this.#heap = arena.heap;
     this.#kernel = kernel;
-    this.#reached = arena.heap.allocate(8);
+    this.#state = arena.heap.allocate(RUN_STATE_BYTES);
   }
 
   /** Calls `handOn` with entries that are valid until it returns; yields after each. */
@@ -91,6 +96,7 @@ export class EntryMerge {
   /** Writes the merged runs to a file, from which a FileRun reads them. */
   write(runs: readonly EntryRun[], file: SpillBytes): void {
     if (this.#packed === 0) this.#packed = this.#heap.allocate(PACK_BYTES);
+    beginRun(this.#heap, this.#state);
     for (const _ of this.merge(runs, (entries, count) => this.#pack(entries, count, file)));
   }
 
@@ -98,15 +104,15 @@ export class EntryMerge {
     const { packFinished, packedBytes } = this.#kernel.exports;
     for (let from = 0; from < count; ) {
       const limit = this.#packed + PACK_BYTES;
-      const end = packFinished(entries, from, count, this.#packed, limit, this.#reached) >>> 0;
+      const end = packFinished(entries, from, count, this.#packed, limit, this.#state) >>> 0;
       file.append(this.#heap.u8.subarray(this.#packed, end));
-      from = this.#heap.u32[this.#reached >>> 2]!;
+      from = this.#heap.u32[this.#state >>> 2]!;
       if (from === count || end > this.#packed) continue;
       const mark = this.#arena.next;
       const bytes = packedBytes(entries + from * ENTRY_BYTES) >>> 0;
       const room = this.#arena.take(bytes);
-      packFinished(entries, from, from + 1, room, room + bytes, this.#reached);
-      file.append(this.#heap.u8.subarray(room, room + bytes));
+      const rowEnd = packFinished(entries, from, from + 1, room, room + bytes, this.#state) >>> 0;
+      file.append(this.#heap.u8.subarray(room, rowEnd));
       this.#arena.release(mark);
       from++;
     }
@@ -142,7 +148,7 @@ export class FileRun implements EntryRun {
   readonly #heap: Heap;
   readonly #kernel: Kernel;
   readonly #entries: number;
-  readonly #reached: number;
+  readonly #state: number;
   #buffer: number;
   #bufferBytes = FILE_BUFFER_BYTES;
   #file: SpillBytes | null = null;
@@ -154,7 +160,7 @@ export class FileRun implements EntryRun {
     this.#heap = heap;
     this.#kernel = kernel;
     this.#entries = heap.allocate(FILE_ROWS * ENTRY_BYTES);
-    this.#reached = heap.allocate(8);
+    this.#state = heap.allocate(RUN_STATE_BYTES);
     this.#buffer = heap.allocate(FILE_BUFFER_BYTES);
   }
 
@@ -163,14 +169,15 @@ export class FileRun implements EntryRun {
     this.#position = 0;
     this.#from = this.#buffer;
     this.#end = this.#buffer;
+    beginRun(this.#heap, this.#state);
     return this;
   }
 
   next(): Entries | null {
     for (;;) {
       const { listFinished } = this.#kernel.exports;
-      const count = listFinished(this.#from, this.#end, this.#entries, FILE_ROWS, this.#reached);
-      this.#from = this.#heap.u32[this.#reached >>> 2]!;
+      const count = listFinished(this.#from, this.#end, this.#entries, FILE_ROWS, this.#state);
+      this.#from = this.#heap.u32[this.#state >>> 2]!;
       if (count > 0) return { at: this.#entries, count };
       if (!this.#fill()) return null;
     }

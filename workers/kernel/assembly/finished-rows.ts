@@ -1,7 +1,7 @@
 // Rows that lie finished, as the bytes that they will be in the output, until a sort knows their places. An entry is 16
 // bytes: u64 the first 8 bytes of the row's key as a number, u32 address of its bytes, u32 how many, with two flags: behind
 // the bytes stands u32 how many formulas were guarded in them; then u32 length and bytes of what the key has beyond 8.
-// A packed record, for files, is the entry without its address and what it points to. Keys are such that none is the beginning of another.
+// Keys are such that none is the beginning of another.
 import { copy, viewOf } from './cell';
 import { emitCsv } from './emit-csv';
 import { emitJson } from './emit-json';
@@ -9,15 +9,14 @@ import { GUARDED, OUT_NEXT } from './emit-layout';
 
 export const ENTRY_BYTES: usize = 16;
 export const KEY_BYTES: usize = 8;
-const RECORD_HEAD_BYTES: usize = 12;
 
 export const FLAG_REST_BIT: u32 = 31;
 export const FLAG_REST: u32 = 1 << FLAG_REST_BIT;
-const FLAG_GUARDED: u32 = 0x40000000;
-const LENGTH: u32 = 0x3fffffff;
+export const FLAG_GUARDED: u32 = 0x40000000;
+export const LENGTH: u32 = 0x3fffffff;
 
 /** How many rows are read ahead: what they are copied to and from stays in the first cache. */
-const AHEAD: usize = 64;
+export const AHEAD: usize = 64;
 
 /** Of a row's length, how far it is read ahead. */
 const TOUCHED: u32 = 255;
@@ -82,7 +81,7 @@ export function restOf(entry: usize): usize {
 /** Bytes that belong to an entry, from its address on. */
 // @ts-ignore: decorator
 @inline
-function heldBytes(told: u32, at: usize): usize {
+export function heldBytes(told: u32, at: usize): usize {
   let bytes = <usize>(told & LENGTH);
   if (told & FLAG_GUARDED) bytes += 4;
   if (told & FLAG_REST) bytes += 4 + <usize>load<u32>(at + bytes);
@@ -90,7 +89,7 @@ function heldBytes(told: u32, at: usize): usize {
 }
 
 /** Reads the lines of some entries' rows, so that their misses overlap; what it gives means nothing. */
-function touch(entry: usize, end: usize): u32 {
+export function touch(entry: usize, end: usize): u32 {
   let sink: u32 = 0;
   for (; entry < end; entry += ENTRY_BYTES) {
     const p = <usize>load<u32>(entry, 8);
@@ -124,64 +123,11 @@ export function gatherFinished(program: usize, entries: usize, from: u32, to: u3
   return out;
 }
 
-/** Writes entries `from` to `to` as packed records to [out, limit). Gives the end; the entry reached goes to `reached`. */
-export function packFinished(entries: usize, from: u32, to: u32, out: usize, limit: usize, reached: usize): usize {
-  let entry = entries + (<usize>from) * ENTRY_BYTES;
-  const end = entries + (<usize>to) * ENTRY_BYTES;
-  let sink: u32 = 0;
-  for (let ready = entry; entry < end; entry += ENTRY_BYTES) {
-    if (entry == ready) {
-      ready = min(entry + AHEAD * ENTRY_BYTES, end);
-      sink ^= touch(entry, ready);
-    }
-    const at = <usize>load<u32>(entry, 8), told = load<u32>(entry, 12);
-    const bytes = heldBytes(told, at);
-    if (out + RECORD_HEAD_BYTES + bytes > limit) break;
-    store<u64>(out, load<u64>(entry));
-    store<u32>(out, told, 8);
-    out = copy(out + RECORD_HEAD_BYTES, at, at + bytes);
-  }
-  keep(sink);
-  store<u32>(reached, <u32>((entry - entries) / ENTRY_BYTES));
-  return out;
-}
-
-/** Bytes that the packed record of an entry takes. */
-export function packedBytes(entry: usize): u32 {
-  return <u32>(RECORD_HEAD_BYTES + heldBytes(load<u32>(entry, 12), <usize>load<u32>(entry, 8)));
-}
-
-/**
- * Writes the entries of the whole packed records of [from, end), at most `most`, and gives how many. The address behind the
- * last goes to `reached`.
- */
-export function listFinished(from: usize, end: usize, entries: usize, most: u32, reached: usize): u32 {
-  let n: u32 = 0;
-  for (; n < most; n++) {
-    const at = from + RECORD_HEAD_BYTES;
-    if (at > end) break;
-    const told = load<u32>(from, 8);
-    let bytes = <usize>(told & LENGTH) + (told & FLAG_GUARDED ? 4 : 0);
-    if (told & FLAG_REST) {
-      if (at + bytes + 4 > end) break;
-      bytes += 4 + <usize>load<u32>(at + bytes);
-    }
-    if (at + bytes > end) break;
-    const entry = entries + (<usize>n) * ENTRY_BYTES;
-    store<u64>(entry, load<u64>(from));
-    store<u32>(entry, <u32>at, 8);
-    store<u32>(entry, told, 12);
-    from = at + bytes;
-  }
-  store<u32>(reached, <u32>from);
-  return n;
-}
-
 /** Where what was read ahead goes, so that the reading stays. */
 let kept: u32 = 0;
 
 // @ts-ignore: decorator
 @inline
-function keep(sink: u32): void {
+export function keep(sink: u32): void {
   kept = sink;
 }

@@ -6,6 +6,7 @@ import { ENTRY_BYTES, SORT_COUNTS_BYTES } from '../../kernel/finished-kernels.ts
 import type { RowEmitter } from '../../output/output-buffer.ts';
 import type { RowsAhead } from '../../output/writer.ts';
 import { EntryMerge, type EntryRun, FILE_RUN_BYTES, FileRun, memoryRun } from '../../spill/entry-merge.ts';
+import { PackedRun } from '../../spill/packed-run.ts';
 import { SpillFile } from '../../spill/spill-file.ts';
 import type { OperatorContext } from '../operation.ts';
 import { inSlices } from '../slices.ts';
@@ -22,13 +23,6 @@ const MERGE_WAYS = 16;
 /** Files read at once where rows lay before: to write all rows once more costs far more than to merge from many files. */
 const MERGE_WAYS_MOST = 128;
 
-/** Entries of rows, sorted once it is full. */
-interface Chunk {
-  readonly at: number;
-  readonly rowsMax: number;
-  count: number;
-}
-
 export class FinishedSorter {
   readonly #context: OperatorContext;
   readonly #heap: Heap;
@@ -39,9 +33,12 @@ export class FinishedSorter {
   readonly #blocks: GrowingBlocks;
   readonly #reached: number;
   readonly #counts: number;
-  #chunks: Chunk[];
-  #chunk = 0;
+  /** Entries of the last rows, which are not sorted yet, room for them, and as much spare room to sort them. */
+  #entries: number;
   #spare: number;
+  #rows = 0;
+  #rowsMax = CHUNK_ROWS_FIRST;
+  #runs: PackedRun[] = [];
   #program = 0;
   #files: SpillFile[] = [];
 
@@ -56,8 +53,8 @@ export class FinishedSorter {
     this.#blocks = new GrowingBlocks(heap);
     this.#reached = heap.allocate(8);
     this.#counts = heap.allocate(SORT_COUNTS_BYTES);
-    this.#chunks = [{ at: heap.allocate(CHUNK_ROWS_FIRST * ENTRY_BYTES), rowsMax: CHUNK_ROWS_FIRST, count: 0 }];
-    this.#spare = heap.allocate(CHUNK_ROWS_FIRST * ENTRY_BYTES);
+    this.#entries = heap.allocate(CHUNK_ROWS_FIRST * ENTRY_BYTES * 2);
+    this.#spare = this.#entries + CHUNK_ROWS_FIRST * ENTRY_BYTES;
   }
 
   add(batch: Batch): void {
@@ -78,7 +75,7 @@ export class FinishedSorter {
     const ways = this.#files.length > MERGE_WAYS ? this.#makeWay() : MERGE_WAYS;
     const readers = this.#files.slice(0, ways).map(() => new FileRun(this.#heap, this.#context.kernel));
     while (this.#files.length > ways) yield* this.#joinFiles(readers);
-    const runs = [...this.#files.map((file, at) => readers[at]!.open(file)), ...this.#chunkRuns()];
+    const runs = [...this.#files.map((file, at) => readers[at]!.open(file)), ...this.#memoryRuns()];
     yield* this.#merge.merge(runs, (entries, count) => this.#ahead.write(this.#emitter(entries), count));
   }
 
@@ -86,7 +83,6 @@ export class FinishedSorter {
     const { at: program, isJson } = this.#ahead.load(batch);
     this.#program = program;
     for (let from = 0; ; ) {
-      const chunk = this.#chunks[this.#chunk]!;
       const blocks = this.#blocks;
       const end = this.#context.kernel.exports.finishRows(
         program,
@@ -95,61 +91,68 @@ export class FinishedSorter {
         from,
         batch.live,
         keys,
-        chunk.at + chunk.count * ENTRY_BYTES,
-        chunk.at + chunk.rowsMax * ENTRY_BYTES,
+        this.#entries + this.#rows * ENTRY_BYTES,
+        this.#entries + this.#rowsMax * ENTRY_BYTES,
         blocks.next,
         blocks.limit,
         this.#reached,
       );
       blocks.next = end >>> 0;
       const reached = this.#heap.u32[this.#reached >>> 2]!;
-      chunk.count += reached - from;
+      this.#rows += reached - from;
       from = reached;
       if (from === batch.live) return;
-      if (chunk.count === chunk.rowsMax) this.#nextChunk();
+      if (this.#rows === this.#rowsMax) this.#nextChunk();
       else if (!blocks.advance()) this.#spill();
     }
   }
 
   #nextChunk(): void {
     this.#sortChunk();
-    if (this.#chunk + 1 < this.#chunks.length || this.#anotherChunk()) this.#chunk++;
-    else this.#spill();
+    const entries = { at: this.#entries, count: this.#rows };
+    const run = PackedRun.pack(this.#heap, this.#context.kernel, entries, this.#blocks);
+    if (run === null) {
+      this.#spill();
+      return;
+    }
+    this.#runs.push(run);
+    this.#rows = 0;
+    if (this.#rowsMax < CHUNK_ROWS) this.#growChunk();
   }
 
-  #anotherChunk(): boolean {
+  /** An empty chunk becomes as large as later ones are, if the budget allows it. */
+  #growChunk(): void {
     const bytes = CHUNK_ROWS * ENTRY_BYTES;
-    const isFirst = this.#chunks.length === 1;
-    const at = this.#blocks.carve(isFirst ? bytes * 2 : bytes);
-    if (at === 0) return false;
-    if (isFirst) this.#spare = at + bytes;
-    this.#chunks.push({ at, rowsMax: CHUNK_ROWS, count: 0 });
-    return true;
+    const at = this.#heap.tryAllocate(bytes * 2);
+    if (at === 0) return;
+    this.#heap.giveBack(this.#entries, this.#rowsMax * ENTRY_BYTES * 2);
+    this.#entries = at;
+    this.#spare = at + bytes;
+    this.#rowsMax = CHUNK_ROWS;
   }
 
   #sortChunk(): void {
-    const { at, count } = this.#chunks[this.#chunk]!;
-    this.#context.kernel.exports.sortFinished(at, this.#spare, count, this.#counts);
+    this.#context.kernel.exports.sortFinished(this.#entries, this.#spare, this.#rows, this.#counts);
   }
 
-  #chunkRuns(): EntryRun[] {
-    return this.#chunks.map((chunk) => memoryRun(chunk));
+  #memoryRuns(): EntryRun[] {
+    return [...this.#runs, memoryRun({ at: this.#entries, count: this.#rows })];
   }
 
   /** Writes all rows, sorted, to a new file. */
   #spill(): void {
     this.#sortChunk();
     const file = new SpillFile(this.#context.spill);
-    this.#merge.write(this.#chunkRuns(), file);
+    this.#merge.write(this.#memoryRuns(), file);
     this.#files.push(file);
-    for (const chunk of this.#chunks) chunk.count = 0;
-    this.#chunk = 0;
+    this.#runs = [];
+    this.#rows = 0;
     this.#blocks.restart();
   }
 
   /** Gives how many files can be read at once once all rows are in files. */
   #makeWay(): number {
-    if (this.#chunks.some(({ count }) => count > 0)) this.#spill();
+    if (this.#rows > 0 || this.#runs.length > 0) this.#spill();
     const ways = Math.floor(this.#blocks.giveBack() / FILE_RUN_BYTES);
     return Math.min(Math.max(ways, MERGE_WAYS), MERGE_WAYS_MOST);
   }
