@@ -1,5 +1,5 @@
 // The folders below --data: the ledger's, which lives on, and those of this process alone, which are emptied at start.
-import { mkdir, rm } from 'node:fs/promises';
+import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 
@@ -31,9 +31,32 @@ export function makeRoot({ root }: DataDirectory): void {
 }
 
 /** Removes what a former process left behind: Runs do not survive a restart, nor do their files. */
-export async function emptyFolders({ spool, outputs, spill }: DataDirectory): Promise<void> {
-  for (const path of [spool, outputs, spill]) {
+export async function emptyFolders(directory: DataDirectory): Promise<void> {
+  for (const path of emptied(directory)) {
     await rm(path, { recursive: true, force: true });
     await mkdir(path, { mode: PRIVATE });
   }
+}
+
+/**
+ * Makes folders that somebody has removed below a process at work again: what lay in them is lost, Runs to come need not
+ * be. Rejects with what the system says where a folder cannot be used; without the ledger nothing is made.
+ */
+export async function makeAgain(directory: DataDirectory): Promise<void> {
+  await access(directory.ledger, USABLE);
+  for (const path of emptied(directory)) {
+    try {
+      // With the slash only a folder will do.
+      await access(`${path}/`, USABLE);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      await mkdir(path, { mode: PRIVATE });
+    }
+  }
+}
+
+const USABLE = constants.W_OK | constants.X_OK;
+
+function emptied({ spool, outputs, spill }: DataDirectory): readonly string[] {
+  return [spool, outputs, spill];
 }

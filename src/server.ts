@@ -116,7 +116,7 @@ async function openServer(
     budget,
     ledger,
     slots: new RunSlots(),
-    disk: new DiskFloor(directory.root, config.diskFloorBytes),
+    disk: new DiskFloor(directory, config.diskFloorBytes),
     drain: new Drain(),
     blocks: new WriteBlocks(budget),
     times: new TimeTexts(),

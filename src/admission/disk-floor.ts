@@ -1,5 +1,6 @@
-// Whether the data directory's file system has room for another Run: free bytes and free inodes above a floor.
+// Whether the data directory takes another Run: free bytes and free inodes above a floor, and folders that can be written.
 import { statfs } from 'node:fs/promises';
+import { type DataDirectory, makeAgain } from '../data-directory.ts';
 import type { Soon } from '../soon.ts';
 
 /** How long an answer holds: statfs costs a system call in the thread pool, a second of uploads fits in the floor. */
@@ -13,10 +14,12 @@ export interface DiskSpace {
   /** null: the file system has no fixed number of inodes. */
   readonly freeInodes: number | null;
   readonly aboveFloor: boolean;
+  /** Why the folders cannot be used, such as ENOENT; null: they can. */
+  readonly trouble: string | null;
 }
 
 export class DiskFloor {
-  #directory: string;
+  #directory: DataDirectory;
   #floorBytes: number;
   #inodesMin: number;
   /** A promise only while the file system is asked. */
@@ -24,13 +27,13 @@ export class DiskFloor {
   #readAt = 0;
 
   /** @param floorBytes free bytes below which the node takes no new Run; 0 = never */
-  constructor(directory: string, floorBytes: number, inodesMin = DISK_INODES_MIN) {
+  constructor(directory: DataDirectory, floorBytes: number, inodesMin = DISK_INODES_MIN) {
     this.#directory = directory;
     this.#floorBytes = floorBytes;
     this.#inodesMin = inodesMin;
   }
 
-  /** At most a second old. Rejects when the file system cannot be asked: a fault of ours. */
+  /** At most a second old. Folders below the root that have gone are made again. */
   space(now = performance.now()): Soon<DiskSpace> {
     if (this.#space === null || now - this.#readAt >= CACHE_MILLISECONDS) {
       this.#readAt = now;
@@ -46,10 +49,18 @@ export class DiskFloor {
   }
 
   async #read(): Promise<DiskSpace> {
-    const { bavail, bsize, files, ffree } = await statfs(this.#directory);
+    const { root } = this.#directory;
+    try {
+      await makeAgain(this.#directory);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      return { freeBytes: 0, freeInodes: null, aboveFloor: false, trouble: code };
+    }
+    const { bavail, bsize, files, ffree } = await statfs(root);
     const freeBytes = bavail * bsize;
     const freeInodes = files > 0 ? ffree : null;
     const inodesSuffice = this.#floorBytes === 0 || freeInodes === null || freeInodes >= this.#inodesMin;
-    return { freeBytes, freeInodes, aboveFloor: freeBytes >= this.#floorBytes && inodesSuffice };
+    return { freeBytes, freeInodes, aboveFloor: freeBytes >= this.#floorBytes && inodesSuffice, trouble: null };
   }
 }

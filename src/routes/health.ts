@@ -12,7 +12,9 @@ export async function getReadiness(node: NodeState, exchange: Exchange): Promise
   const reasons: string[] = [];
   if (node.drain.draining) reasons.push('draining');
   if (node.pool.liveThreads === 0) reasons.push('no worker lives');
-  if (!(await node.disk.space()).aboveFloor) reasons.push('the disk is below its floor');
+  const { trouble, aboveFloor } = await node.disk.space();
+  if (trouble !== null) reasons.push(`the data folder cannot be used: ${trouble}`);
+  else if (!aboveFloor) reasons.push('the disk is below its floor');
   if (reasons.length === 0) exchange.json(200, { status: 'ready' });
   else exchange.json(503, { status: 'not ready', reasons });
 }

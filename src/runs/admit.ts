@@ -85,7 +85,8 @@ export class Admission {
   takeMemory(): Soon<Refusal | null> {
     const { disk, drain } = this.#node;
     if (drain.draining) return busy('The service is about to stop. Try again shortly.');
-    return after(disk.space(), ({ aboveFloor }) => {
+    return after(disk.space(), ({ trouble, aboveFloor }) => {
+      if (trouble !== null) return busy('The service cannot store files. Try again shortly.');
       if (!aboveFloor) return busy('The service is short of disk space. Try again shortly.');
       return this.#reserveMemory();
     });

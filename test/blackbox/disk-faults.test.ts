@@ -1,6 +1,6 @@
 // Disks that refuse: what clients are told, what the operator finds in the log, and that nothing stays behind.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -16,8 +16,12 @@ t.test('an upload that the disk refuses: 503, and the log says why under its req
   const service = await startService(t, { accounts: { acme: {} } }, { 'disk-floor': 0 });
   const client = service.client();
   const spool = join(service.dataFolder, 'spool');
+  // Once it is admitted: what is missing by then is made again.
+  const upload = client.hold('pick', [file(LARGE)], 1000, { headers: { 'x-request-id': 'refused-1' } });
+  const isAdmitted = (text: string): boolean => !/charge="reservations"} 0$/m.test(text);
+  await until(async () => (await client.get('/metrics')).text, isAdmitted);
   rmSync(spool, { recursive: true });
-  const answer = await client.upload('pick', [file(LARGE)], { headers: { 'x-request-id': 'refused-1' } });
+  const answer = await upload.finish();
   expectError(t, answer, 503, 'SERVER_BUSY');
   const faults = await until(
     async () => service.events.filter(({ event }) => event === 'fault'),
@@ -31,6 +35,35 @@ t.test('an upload that the disk refuses: 503, and the log says why under its req
     (found) => found.length === 2,
   );
   t.strictSame(lines.map(({ event }) => event).sort(), ['request', 'run'], 'both lines have the id of the request');
+  await checkLogs(t, service, [service.catalog.key('acme')]);
+});
+
+t.test('folders below a service at work: what is removed is made again, what cannot be used is told', async (t) => {
+  const service = await startService(t, { accounts: { acme: {} } }, { 'disk-floor': 0 });
+  const client = service.client();
+  const ready = (status: number) =>
+    until(
+      () => client.get('/readyz'),
+      (answer) => answer.status === status,
+    );
+  t.equal((await ready(200)).status, 200);
+  for (const name of ['spool', 'outputs', 'spill']) rmSync(join(service.dataFolder, name), { recursive: true });
+  // An answer holds for a second.
+  const isMade = async (): Promise<boolean> =>
+    (await client.get('/readyz')).status === 200 && existsSync(join(service.dataFolder, 'spill'));
+  t.ok(await until(isMade, Boolean), 'made again');
+  expectNew(t, await client.upload('pick', [file(LARGE)]));
+
+  const spool = join(service.dataFolder, 'spool');
+  rmSync(spool, { recursive: true });
+  writeFileSync(spool, 'in its place');
+  const unready = await ready(503);
+  t.match(unready.json, { status: 'not ready', reasons: ['the data folder cannot be used: ENOTDIR'] });
+  expectError(t, await client.upload('pick', [file('id,amount\n1,2\n')]), 503, 'SERVER_BUSY');
+  t.equal((await client.get('/api/v1/templates')).status, 200, 'the others go on');
+  rmSync(spool);
+  t.equal((await ready(200)).status, 200, 'and so does the node, with room again');
+  expectNew(t, await client.upload('pick', [file(LARGE)]));
   await checkLogs(t, service, [service.catalog.key('acme')]);
 });
 

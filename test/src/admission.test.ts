@@ -1,5 +1,5 @@
 // Admission's accounts: memory budget, slots, lease, billing periods, disk floor, authentication.
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -17,6 +17,7 @@ import type { Account } from '../../src/catalog/catalog.ts';
 import { Catalog } from '../../src/catalog/catalog.ts';
 import { ProblemList } from '../../src/catalog/problems.ts';
 import { readPlans } from '../../src/catalog/read-plans.ts';
+import { dataDirectory } from '../../src/data-directory.ts';
 import { RUN_RESERVATION_BYTES, SPILL_ROOM_BYTES, threadShare } from '../../workers/budget.ts';
 import { Heap } from '../../workers/heap.ts';
 import { checkTemplate } from '../../workers/template/check.ts';
@@ -226,8 +227,9 @@ t.test('billing periods', async (t) => {
   );
 });
 
-t.test('the disk floor looks at free bytes and inodes, at most once a second', async (t) => {
-  const directory = t.testdir();
+t.test('the disk floor looks at free bytes, inodes and folders, at most once a second', async (t) => {
+  const folder = t.testdir({ ledger: {} });
+  const directory = dataDirectory(folder);
   const { freeBytes, aboveFloor } = await new DiskFloor(directory, 1).space();
   t.ok(freeBytes > 0 && aboveFloor);
   t.notOk((await new DiskFloor(directory, 2 ** 60).space()).aboveFloor, 'bytes');
@@ -237,7 +239,11 @@ t.test('the disk floor looks at free bytes and inodes, at most once a second', a
   const first = floor.space(5000);
   t.equal(floor.space(5999), first);
   t.not(floor.space(6000), first);
-  await t.rejects(async () => new DiskFloor(join(directory, 'none'), 1).space(), { code: 'ENOENT' });
+  t.strictSame(readdirSync(folder), ['ledger', 'outputs', 'spill', 'spool'], 'folders that had gone');
+  t.match(await new DiskFloor(dataDirectory(join(folder, 'none')), 1).space(), {
+    aboveFloor: false,
+    trouble: 'ENOENT',
+  });
 });
 
 t.test('authentication: missing or invalid, then scope, then subscription', async (t) => {
