@@ -70,6 +70,8 @@ operations:
   'broken.csv': 'Datum;Text;Betrag\n31.01.2026;"a;1\n',
   'wrong.yaml': 'format: 1\noperations:\n  - {select: {columns: [a]}}\n  - {drop: {colums: [b]}}\n',
   'hash.yaml': 'format: 1\noperations: [{hash: {columns: [mail], key: demo, length: 16}}]\n',
+  'codes.yaml':
+    'format: 1\ntables: {codes: {ref: codes}}\noperations: [{join: {table: codes, on: [{left: Text, right: Text}]}}]\n',
   'mail.csv': 'mail,x\nada@example.org,1\n',
   secrets: { demo: 'pepper\n' },
 });
@@ -108,6 +110,12 @@ t.test('outputs and failures', async (t) => {
     const refused = await cli('run', at('statement.yaml'), at('good.csv'), '--tables', at(tables));
     t.match(refused, { status: 2, stderr: reason }, tables);
   }
+  mkdirSync(at('tables'));
+  writeFileSync(at('tables/codes.csv'), Buffer.from('Text,code\na,caf\xe9\n', 'latin1'));
+  t.match(await cli('run', at('codes.yaml'), at('good.csv'), '--tables', at('tables')), {
+    status: 1,
+    stderr: /The reference table "codes" cannot be read: Line 2 is not valid UTF-8\. Save the table as UTF-8\.\n/,
+  });
   for (const delimiter of ['', 'ab', '"', '\u0001']) {
     t.equal((await cli('run', at('statement.yaml'), at('good.csv'), '--delimiter', delimiter)).status, 2, delimiter);
   }

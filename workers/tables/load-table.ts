@@ -8,6 +8,7 @@ import type { BudgetShare } from '../budget.ts';
 import { Failed } from '../failure.ts';
 import { Heap } from '../heap.ts';
 import type { LargeRowAccess } from '../input/csv/csv-input.ts';
+import { ENCODING_ADVICE } from '../input/csv/malformed.ts';
 import { FileSource } from '../input/file-source.ts';
 import { openRows } from '../input/open-rows.ts';
 import type { ByteSource, RowReader } from '../input/reader.ts';
@@ -67,8 +68,8 @@ export async function loadTable(name: string, table: TaskTable, tools: TableTool
   } catch (error) {
     if (!(error instanceof Failed) || error.failure.code === 'RUN_RESOURCE_LIMIT') throw error;
     if (error.failure.code === 'TEMPLATE_CHECK_FAILED') throw error;
-    const message = `The reference table ${JSON.stringify(name)} cannot be read: ${error.failure.message}`;
-    throw new Failed('TEMPLATE_CHECK_FAILED', message);
+    const reason = error.failure.message.replace(ENCODING_ADVICE, 'Save the table as UTF-8.');
+    throw new Failed('TEMPLATE_CHECK_FAILED', `The reference table ${JSON.stringify(name)} cannot be read: ${reason}`);
   } finally {
     rows?.drop();
     reader?.close();

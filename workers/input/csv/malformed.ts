@@ -18,10 +18,12 @@ export type CsvTrouble =
   | 'header'
   | 'blankHeader';
 
+/** What to do about a file that is not UTF-8; a reference table has no such setting. */
+export const ENCODING_ADVICE = 'If it is another encoding, the Template must name it: input.csv.encoding.';
+
 const MESSAGES: Record<CsvTrouble, (line: number) => string> = {
   nul: (line) => `Line ${line} holds a NUL byte: this is not text.`,
-  utf8: (line) =>
-    `Line ${line} is not valid UTF-8. If it is another encoding, the Template must name it: input.csv.encoding.`,
+  utf8: (line) => `Line ${line} is not valid UTF-8. ${ENCODING_ADVICE}`,
   cell: (line) => `Line ${line} begins a cell of more than ${CELL_BYTES_MAX / MIB} MiB.`,
   row: (line) =>
     `Line ${line} begins a row of more than ${ROW_BYTES_MAX / MIB} MiB; perhaps a quoted field is not closed.`,
