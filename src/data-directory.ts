@@ -1,6 +1,8 @@
 // The folders below --data: the ledger's, which lives on, and those of this process alone, which are emptied at start.
+
+import { realpathSync } from 'node:fs';
 import { access, constants, mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 
 export interface DataDirectory {
@@ -23,6 +25,40 @@ export function dataDirectory(root: string): DataDirectory {
     outputs: folder('outputs'),
     spill: folder('spill'),
   };
+}
+
+/** Data and catalog are in each other's way: see `checkApart`. */
+export class FoldersMeetError extends Error {
+  constructor(data: string, catalog: string) {
+    super(`the data folder ${data} and the catalog ${catalog} lie in each other: name folders beside each other.`);
+    this.name = 'FoldersMeetError';
+  }
+}
+
+/**
+ * Throws FoldersMeetError where the node's own files would lie in the catalog, which is watched and read, or where the
+ * catalog would be in a folder that is this process's own, and emptied. A catalog beside those, in the root, is sound.
+ */
+export function checkApart(directory: DataDirectory, catalog: string): void {
+  const catalogPath = realPath(catalog);
+  const owned = [directory.ledger, ...emptied(directory)].map(realPath);
+  const isMet = isIn(realPath(directory.root), catalogPath) || owned.some((folder) => isIn(catalogPath, folder));
+  if (isMet) throw new FoldersMeetError(directory.root, catalog);
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}
+
+/** Without links, also of what is still to be made. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    const whole = resolve(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(whole) === whole) throw error;
+    return join(realPath(dirname(whole)), basename(whole));
+  }
 }
 
 /** Makes the root. The ledger's owner owns everything below it, so it is opened before `emptyFolders`. */

@@ -3,6 +3,7 @@
 import { DirectoryInUseError, LedgerOpenError } from './admission/ledger-store.ts';
 import { CatalogRefusedError } from './catalog/catalog-store.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './commands/command.ts';
+import { FoldersMeetError } from './data-directory.ts';
 import { paceCollections } from './heap-growth.ts';
 import { ListenError } from './http/app.ts';
 import { type Server, type ServerSettings, startServer } from './server.ts';
@@ -42,7 +43,7 @@ function signalled(): Promise<void> {
 
 /** What the operator can mend is said in a line; everything else is a fault of ours, with its stack. */
 function refused(error: unknown, io: CommandIo): number {
-  if (error instanceof DirectoryInUseError) {
+  if (error instanceof DirectoryInUseError || error instanceof FoldersMeetError) {
     io.stderr.write(`template-run serve: ${error.message}\n`);
     return EXIT_USAGE;
   }

@@ -9,7 +9,7 @@ import { RunSlots } from './admission/run-slots.ts';
 import { CatalogStore } from './catalog/catalog-store.ts';
 import type { CheckTemplate } from './catalog/template-checker.ts';
 import type { ServeConfig } from './config.ts';
-import { type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './data-directory.ts';
+import { checkApart, type DataDirectory, dataDirectory, emptyFolders, makeRoot } from './data-directory.ts';
 import { type HttpServer, listen } from './http/app.ts';
 import type { ExchangeSettings, FinishedExchange } from './http/exchange.ts';
 import { ReadTurns } from './http/read-turns.ts';
@@ -52,12 +52,13 @@ export interface Server {
 /** Between the last answer and the end of its connection, so that its client can read it. */
 const LAST_ANSWER_MILLISECONDS = 200;
 
-/** Rejects with DirectoryInUseError, CatalogRefusedError, or what the system says. */
+/** Rejects with FoldersMeetError, DirectoryInUseError, CatalogRefusedError, or what the system says. */
 export async function startServer(settings: ServerSettings): Promise<Server> {
   const { config, log, checkTemplate } = settings;
   const directory = dataDirectory(config.dataDirectory);
   const undo: (() => Promise<void> | void)[] = [];
   try {
+    checkApart(directory, config.catalogDirectory);
     makeRoot(directory);
     const ledger = await QuotaLedger.open(directory.ledger);
     undo.push(() => ledger.close());
