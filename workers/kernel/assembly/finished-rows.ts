@@ -3,6 +3,7 @@
 // the bytes stands u32 how many formulas were guarded in them; then u32 length and bytes of what the key has beyond 8.
 // Keys are such that none is the beginning of another.
 import { copy, viewOf } from './cell';
+import { copyRange } from './emit-copy';
 import { emitCsv } from './emit-csv';
 import { emitJson } from './emit-json';
 import { GUARDED, OUT_NEXT } from './emit-layout';
@@ -100,7 +101,7 @@ export function touch(entry: usize, end: usize): u32 {
 }
 
 /**
- * Copies the rows of entries `from` to `to` to [out, limit) as far as they fit; up to 15 bytes behind `limit` are
+ * Copies the rows of entries `from` to `to` to [out, limit) as far as they fit; up to 64 bytes behind `limit` are
  * overwritten. Gives the end; the entry reached goes to `reached`. The program counts the formulas of these rows.
  */
 export function gatherFinished(program: usize, entries: usize, from: u32, to: u32, out: usize, limit: usize, reached: usize): usize {
@@ -116,7 +117,7 @@ export function gatherFinished(program: usize, entries: usize, from: u32, to: u3
     const told = load<u32>(entry, 12), length = <usize>(told & LENGTH);
     if (out + length > limit) break;
     if (told & FLAG_GUARDED) store<u32>(program, load<u32>(program, GUARDED) + load<u32>(at + length), GUARDED);
-    out = copy(out, at, at + length);
+    out = copyRange(out, at, at + length);
   }
   keep(sink);
   store<u32>(reached, <u32>((entry - entries) / ENTRY_BYTES));

@@ -3,7 +3,7 @@
 // bits 0 to 3 tell how many bytes of this follow, 4 to 6 how many zero bytes below them are left out, 7 whether it is the u32.
 // Then comes in memory the u32 address of the row, in files what it points to.
 // The state of who writes or reads a run: u32 what was reached, then at 8 u64 the word before. A run begins with 0.
-import { copy } from './cell';
+import { copyRange } from './emit-copy';
 import { AHEAD, ENTRY_BYTES, FLAG_GUARDED, FLAG_REST, heldBytes, keep, LENGTH, touch } from './finished-rows';
 
 const WORD: usize = 8;
@@ -77,7 +77,7 @@ export function listEntries(from: usize, end: usize, entries: usize, most: u32, 
   return n;
 }
 
-/** As packEntries, with the rows. */
+/** As packEntries, with the rows; up to 64 bytes behind `limit` are overwritten. */
 export function packFinished(entries: usize, from: u32, to: u32, out: usize, limit: usize, state: usize): usize {
   let word = load<u64>(state, WORD), entry = entries + (<usize>from) * ENTRY_BYTES;
   const end = entries + (<usize>to) * ENTRY_BYTES;
@@ -91,7 +91,7 @@ export function packFinished(entries: usize, from: u32, to: u32, out: usize, lim
     const bytes = heldBytes(told, at);
     if (out + STEP_BYTES_MAX + bytes > limit) break;
     out = putStep(out, told, next - word);
-    out = copy(out, at, at + bytes);
+    out = copyRange(out, at, at + bytes);
     word = next;
   }
   keep(sink);
