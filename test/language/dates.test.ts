@@ -29,6 +29,41 @@ golden('patterns', [
     ['00.01.2026', ''],
     ['31.13.2026', ''],
   ]),
+  parsed('spaces of other kinds', "formats: ['M/d/yyyy, h:mm a', 'dd.MM.yyyy HH:mm']", [
+    ['3/5/2026, 3:05 PM', '2026-03-05T15:05:00Z'],
+    ['3/5/2026, 3:05\u202fPM', '2026-03-05T15:05:00Z'],
+    ['3/5/2026,\u00a03:05\u00a0am', '2026-03-05T03:05:00Z'],
+    ['3/5/2026, 3:05\u202f\u202fPM', ''],
+    ['3/5/2026, 3:05PM', ''],
+    ['3/5/2026, 3:05\u200bPM', ''],
+    ['05.03.2026\u00a015:05', '2026-03-05T15:05:00Z'],
+    ['05.03.2026\u300015:05', '2026-03-05T15:05:00Z'],
+    ['05.03.2026.15:05', ''],
+  ]),
+  parsed('of digits alone, which a kernel reads', 'formats: [dd.MM.yyyy HH:mm]', [
+    ['05.03.2026 15:05', '2026-03-05T15:05:00Z'],
+    ['05.03.2026\u202f15:05', '2026-03-05T15:05:00Z'],
+    ['05.03.2026\u000b15:05', ''],
+  ]),
+  parsed('a no-break space in the pattern is that alone', 'formats: ["dd.MM.yyyy\u00a0HH:mm"]', [
+    ['05.03.2026\u00a015:05', '2026-03-05T15:05:00Z'],
+    ['05.03.2026 15:05', ''],
+  ]),
+  parsed('spaces of other kinds vote', "formats: ['dd/MM/yyyy HH:mm', 'MM/dd/yyyy HH:mm'], ambiguous: column_vote", [
+    ['01/02/2026 10:00', '2026-01-02T10:00:00Z'],
+    ['01/31/2026\u00a010:00', '2026-01-31T10:00:00Z'],
+  ]),
+  {
+    name: 'a space that contradicts a no-break one',
+    template: 'operations: [{parse_date: {columns: [d], formats: [dd/MM/yyyy HH, "MM/dd/yyyy\u00a0HH"]}}]',
+    problems: ['/operations/0/parse_date/formats/1 AMBIGUOUS_FORMATS'],
+  },
+  {
+    name: 'spaces of other kinds in an expression',
+    template: `operations: [{set: {columns: {t: 'parse_date(d, "h:mm a, d.M.yyyy")'}}}]`,
+    input: 'd\tx\n3:05\u202fPM, 5.3.2026\t.\n',
+    output: 'd,x,t\n"3:05\u202fPM, 5.3.2026",.,2026-03-05T15:05:00Z\n',
+  },
   parsed('one or two digits', 'formats: [d.M.yyyy]', [
     ['1.1.2026', '2026-01-01'],
     ['01.01.2026', '2026-01-01'],

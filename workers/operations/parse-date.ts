@@ -28,7 +28,9 @@ const parameters = Type.Object({
   formats: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     minItems: 1,
     maxItems: 20,
-    description: 'Patterns such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm`; the first that the whole text matches counts.',
+    description:
+      'Patterns such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm`; the first that the whole text matches counts. A space in a ' +
+      'pattern is any one space of the text, such as the no-break ones that programs put before AM and PM.',
   }),
   type: Type.Optional(
     Type.Enum(['date', 'datetime'], { description: 'The type of the result; `datetime` when a pattern has hours.' }),

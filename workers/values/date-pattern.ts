@@ -1,6 +1,7 @@
 // Owns date patterns as CLDR writes them (`dd.MM.yyyy HH:mm`): reading a text as a whole and writing one. Zones by name,
 // ranges of years and what a row's error is called are the caller's.
 import { type CivilDate, civilDate, dayNumber, isDate, isoWeekday } from './calendar.ts';
+import { parseLiteral } from './date-literal.ts';
 import { letterHint, NO_PERCENT } from './date-pattern-hint.ts';
 import { DATE_NAMES, type DateNames, foldName, type Spelling } from './month-names.ts';
 import { offsetText, parseOffset, type Timestamp, timestampOf } from './timestamp.ts';
@@ -198,7 +199,7 @@ function parsePart(
   reading: Reading,
 ): number {
   const { letter, count } = part;
-  if (letter === '') return text.startsWith(part.literal, at) ? at + part.literal.length : -1;
+  if (letter === '') return parseLiteral(part.literal, text, at);
   if (letter === 'M' && count >= 3) {
     return parseName(count === 3 ? names.spellings.monthsShort : names.spellings.months, text, at, (index) => {
       reading.month = index + 1;
@@ -236,10 +237,7 @@ function parsePart(
   return end;
 }
 
-const HALVES: readonly Spelling[] = [
-  { folded: 'am', index: 0 },
-  { folded: 'pm', index: 1 },
-];
+const HALVES: readonly Spelling[] = ['am', 'pm'].map((folded, index) => ({ folded, index }));
 
 function parseName(choices: readonly Spelling[], text: string, at: number, found: (index: number) => void): number {
   const rest = foldName(text.slice(at, at + NAME_LENGTH_MAX));

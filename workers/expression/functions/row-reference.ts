@@ -111,7 +111,7 @@ export const ROW_REFERENCE: readonly FunctionReference[] = [
   entry(
     'parse_date',
     'parse_date(text, pattern[, locale])',
-    'A date, or an instant (UTC) where the pattern has a time. The whole text must match.',
+    'A date, or an instant (UTC) where the pattern has a time. The whole text must match; a space in the pattern is any one space.',
     'parse_date("29.02.2024", "dd.MM.yyyy")',
     '2024-02-29',
   ),
