@@ -20,8 +20,11 @@ const RETRIED_CODES: ReadonlySet<FailureCode> = new Set([
   'INTERNAL_ERROR',
 ]);
 
-/** What a key weighs beyond its text: entry, places in the maps, fingerprint. */
-const KEY_OVERHEAD_BYTES = 480;
+/**
+ * What a finished key weighs beyond its text: entry, places in map and heap, states, fingerprint, Run id. Measured on
+ * Node 20 and 22 with 100,000 to 1,100,000 keys of 20 to 255 characters: 422 to 446, by how full the maps are.
+ */
+const KEY_OVERHEAD_BYTES = 450;
 
 /** Of its Run only what a claim asks for: the record is the registry's. */
 interface FinishedKey {
