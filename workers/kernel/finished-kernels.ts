@@ -11,12 +11,21 @@ export interface FinishedKernels {
   gatherFinished: GatherFinished;
   listEntries: ListRun;
   listFinished: ListRun;
-  mergeFinished(runs: number, runCount: number, tree: number, out: number, most: number): number;
+  mergeFinished: MergeFinished;
   packedBytes(entry: number): number;
   packEntries: PackRun;
   packFinished: PackRun;
   sortFinished(entries: number, spare: number, count: number, counts: number): void;
 }
+
+type MergeFinished = (
+  runs: number,
+  runCount: number,
+  tree: number,
+  out: number,
+  most: number,
+  entering: number,
+) => number;
 
 type ListRun = (from: number, end: number, entries: number, most: number, state: number) => number;
 

@@ -23,6 +23,9 @@ const PACK_BYTES = 65_536;
 const RUN_BYTES = 8;
 const PLAYER_BYTES = 16;
 
+/** The kernel's tournament begins anew. */
+const ALL_ENTER = -1;
+
 /** Some entries that lie one behind the other. */
 export interface Entries {
   readonly at: number;
@@ -75,6 +78,7 @@ export class EntryMerge {
     this.#makeRoom(runs.length);
     const sources: EntryRun[] = [];
     for (const run of runs) if (this.#place(run, sources.length)) sources.push(run);
+    let entering = ALL_ENTER;
     while (sources.length > 0) {
       const count = this.#kernel.exports.mergeFinished(
         this.#table,
@@ -82,11 +86,14 @@ export class EntryMerge {
         this.#tree,
         this.#merged,
         MERGED_ROWS,
+        entering,
       );
       handOn(this.#merged, count);
       yield;
       const empty = this.#emptyRun(sources.length);
+      entering = empty ?? sources.length;
       if (empty === null || this.#place(sources[empty]!, empty)) continue;
+      entering = ALL_ENTER;
       const from = this.#table + (empty + 1) * RUN_BYTES;
       this.#heap.u8.copyWithin(from - RUN_BYTES, from, this.#table + sources.length * RUN_BYTES);
       sources.splice(empty, 1);

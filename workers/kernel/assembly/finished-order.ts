@@ -186,12 +186,15 @@ const NOBODY: u32 = 0xffffffff;
 /**
  * Merges sorted runs of entries into [out, out + most entries) and gives how many; of equal ones those of the earlier run
  * come first. It ends when a run is empty. `runs`: u32 next entry and u32 end of each, none empty at the start, moved on.
- * `tree`: 16 bytes for each run.
+ * `tree`: 16 bytes for each run, kept for the next call. `entering`: -1 at first and where runs have other numbers now, else
+ * the run that was empty and goes on, else the number of runs.
  */
-export function mergeFinished(runs: usize, runCount: u32, tree: usize, out: usize, most: u32): u32 {
-  // A node holds the player that lost there; the one that won all stands at the root, 0.
-  for (let node: u32 = 0; node < runCount; node++) store<u32>(tree + (<usize>node) * PLAYER_BYTES, NOBODY, 12);
-  for (let run: u32 = 0; run < runCount; run++) enter(runs, runCount, tree, run);
+export function mergeFinished(runs: usize, runCount: u32, tree: usize, out: usize, most: u32, entering: u32): u32 {
+  if (entering == NOBODY) {
+    // A node holds the player that lost there; the one that won all stands at the root, 0.
+    for (let node: u32 = 0; node < runCount; node++) store<u32>(tree + (<usize>node) * PLAYER_BYTES, NOBODY, 12);
+    for (let run: u32 = 0; run < runCount; run++) enter(runs, runCount, tree, run);
+  } else if (entering < runCount) enter(runs, runCount, tree, entering);
   let n: u32 = 0;
   while (n < most) {
     const winner = load<u32>(tree, 12);
