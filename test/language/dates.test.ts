@@ -49,6 +49,35 @@ golden('patterns', [
     ['05.03.2026\u00a015:05', '2026-03-05T15:05:00Z'],
     ['05.03.2026 15:05', ''],
   ]),
+  parsed('a month without a day', 'formats: [MM/yyyy, MMMM yyyy, yyyy-M]', [
+    ['03/2024', '2024-03-01'],
+    ['12/2023', '2023-12-01'],
+    ['13/2024', ''],
+    ['3/2024', ''],
+    ['15/03/2024', ''],
+    ['March 2024', '2024-03-01'],
+    ['2024-2', '2024-02-01'],
+    ['2024', ''],
+  ]),
+  ...['yyyy', 'dd.yyyy', 'dd.MM', 'mm/yyyy', 'MM/yyyy HH:mm', 'E MM/yyyy'].map((format) => ({
+    name: `${format} names no day`,
+    template: `operations: [{parse_date: {columns: [d], formats: ['${format}']}}]`,
+    problems: ['/operations/0/parse_date/formats/0 BAD_PATTERN'],
+  })),
+  ...[
+    ['yyyyMM', 'yyMMdd'],
+    ['MM/yy', 'yy/MM'],
+  ].map((formats) => ({
+    name: `${formats} contradict each other`,
+    template: `operations: [{parse_date: {columns: [d], formats: ${JSON.stringify(formats)}}}]`,
+    problems: ['/operations/0/parse_date/formats/1 AMBIGUOUS_FORMATS'],
+  })),
+  {
+    name: 'a month without a day in an expression',
+    template: `operations: [{set: {columns: {t: 'parse_date(d, "MM/yyyy")'}}}]`,
+    input: 'd\n03/2024\n',
+    output: 'd,t\n03/2024,2024-03-01\n',
+  },
   parsed('spaces of other kinds vote', "formats: ['dd/MM/yyyy HH:mm', 'MM/dd/yyyy HH:mm'], ambiguous: column_vote", [
     ['01/02/2026 10:00', '2026-01-02T10:00:00Z'],
     ['01/31/2026\u00a010:00', '2026-01-31T10:00:00Z'],

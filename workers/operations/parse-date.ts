@@ -30,7 +30,8 @@ const parameters = Type.Object({
     maxItems: 20,
     description:
       'Patterns such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm`; the first that the whole text matches counts. A space in a ' +
-      'pattern is any one space of the text, such as the no-break ones that programs put before AM and PM.',
+      'pattern is any one space of the text, such as the no-break ones that programs put before AM and PM. A pattern ' +
+      'without a day, such as `MM/yyyy` or `MMMM yyyy`, reads the first of the month.',
   }),
   type: Type.Optional(
     Type.Enum(['date', 'datetime'], { description: 'The type of the result; `datetime` when a pattern has hours.' }),
@@ -187,7 +188,7 @@ function planReading(given: Parameters, scope: Scope): Reading | null {
       scope.problem(
         `/formats/${index}`,
         'BAD_PATTERN',
-        'The pattern needs a day, a month and a year, such as dd.MM.yyyy (M is the month, m the minute).',
+        'The pattern needs a year, a month and a day, such as dd.MM.yyyy, or no day and no time, such as MM/yyyy (M is the month, m the minute).',
       );
     else patterns.push(pattern);
   }

@@ -26,7 +26,7 @@ export interface DatePatternOptions {
 /** A compiled pattern. */
 export interface DatePattern {
   readonly source: string;
-  /** Whether it has a day, a month and a year. */
+  /** Whether it has a year, a month and a day; without a time it may lack the day, which is the month's first then. */
   readonly hasDate: boolean;
   /** Whether it has an hour. */
   readonly hasTime: boolean;
@@ -50,12 +50,13 @@ export function compileDatePattern(
   const letters = new Set(parts.filter((part) => part.letter !== '').map((part) => part.letter));
   const has = (letter: string) => letters.has(letter);
   if (has('h') && !has('a')) return { problem: 'h (1 to 12) needs a (AM or PM); use H for 0 to 23' };
+  const hasTime = has('H') || has('h');
   const pivot = options.twoDigitYearPivot ?? 68;
   const hasNames = parts.some(isName);
   return {
     source,
-    hasDate: has('y') && has('M') && has('d'),
-    hasTime: has('H') || has('h'),
+    hasDate: has('y') && has('M') && (has('d') || !(has('E') || hasTime)),
+    hasTime,
     parts,
     twoDigitYearPivot: pivot,
     // Names may come with their accents as characters of their own, as file systems and some exports write them.

@@ -80,12 +80,15 @@ function patternOfConstants(constants: Constants): DatePattern | { problem: stri
   return compileDatePattern(String(pattern), typeof locale === 'string' ? { locale } : {});
 }
 
+const NO_DATE =
+  'The date pattern needs a year, a month and a day, as in dd.MM.yyyy, or no day and no time, as in MM/yyyy.';
+
 function checkDatePattern(needsDate: boolean) {
   return (constants: Constants): string | null => {
     if (typeof constants[1] !== 'string') return null;
     const pattern = patternOfConstants(constants);
     if ('problem' in pattern) return `The date pattern is wrong: ${pattern.problem}.`;
-    return needsDate && !pattern.hasDate ? 'The date pattern needs a day, a month and a year, as in dd.MM.yyyy.' : null;
+    return needsDate && !pattern.hasDate ? NO_DATE : null;
   };
 }
 
