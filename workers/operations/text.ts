@@ -3,6 +3,7 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import type { Heap } from '../heap.ts';
 import { removeTags } from '../values/remove-tags.ts';
 import * as edits from '../values/text-edits.ts';
+import { unescapeHtml } from '../values/unescape-html.ts';
 import { CELL_BYTES_MAX } from './cells/cell-limit.ts';
 import { editedIds, startCellOperator } from './cells/cell-operator.ts';
 import { cellTargets, intoParameter } from './cells/cell-targets.ts';
@@ -27,7 +28,7 @@ const pad = Type.Object(
 
 const plainStep = Type.Enum([
   ...(['trim', 'collapse_spaces', 'upper', 'lower', 'title', 'sentence', 'nfc', 'nfkc', 'strip_accents'] as const),
-  ...(['remove_control', 'remove_invisible', 'straighten_quotes', 'remove_tags'] as const),
+  ...(['remove_control', 'remove_invisible', 'straighten_quotes', 'remove_tags', 'unescape_html'] as const),
   ...(['digits_only', 'letters_only'] as const),
 ]);
 
@@ -55,7 +56,8 @@ export const text = defineOperation({
         '`trim` (white space at both ends, no-break spaces too), `collapse_spaces` (runs of white space to one space), ' +
         '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é as e, ø as o, ß as ss), `remove_control` ' +
         '(line breaks and tabs too), `remove_invisible` (zero-width characters, soft hyphens), `straighten_quotes`, ' +
-        '`remove_tags` (of HTML, comments too), `digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
+        '`remove_tags` (of HTML, comments too), `unescape_html` (`&amp;` to &, `&#39;` to an apostrophe; after `remove_tags`), ' +
+        '`digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
         '`{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
     }),
     into: intoParameter,
@@ -169,7 +171,8 @@ function plainTextStep(heap: Heap, step: Static<typeof plainStep>): TextStep {
     remove_control: () => steps.controlStep(heap),
     remove_invisible: () => steps.stringStep(heap, 'not_ascii', edits.removeInvisibles),
     straighten_quotes: () => steps.stringStep(heap, 'not_ascii', edits.straightenQuotes),
-    remove_tags: () => steps.stringStep(heap, 'less_than', removeTags),
+    remove_tags: () => steps.stringStep(heap, '<', removeTags),
+    unescape_html: () => steps.stringStep(heap, '&', unescapeHtml),
     digits_only: () => steps.digitStep(heap),
     letters_only: () => steps.letterStep(heap),
   };

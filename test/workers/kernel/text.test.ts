@@ -62,7 +62,7 @@ const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
   'pad right': (heap) => steps.padStep(heap, 9, '漢', 'right'),
   truncate: () => steps.truncateStep(5),
   accents: (heap) => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
-  tags: (heap) => steps.stringStep(heap, 'less_than', removeTags),
+  tags: (heap) => steps.stringStep(heap, '<', removeTags),
   literal: (heap) => replaceSteps.literalStep(heap, 'aa', 'b', null),
   'literal, growing': (heap) => replaceSteps.literalStep(heap, 'a', 'aa ', 2),
   'literal, long': (heap) => replaceSteps.literalStep(heap, "a B'.7a B'.7a B'.7", '', 1),

@@ -72,11 +72,11 @@ export function capitaliseStep(unit: 'word' | 'sentence'): TextStep {
 /** A step that leaves cells alone unless they hold a byte of a kind; those are edited as strings. */
 export function stringStep(
   heap: Heap,
-  concerns: 'not_ascii' | 'less_than' | 'any',
+  concerns: 'not_ascii' | 'any' | '<' | '&',
   edit: (text: string) => string,
 ): TextStep {
   const table = byteTable((byte) => {
-    const back = concerns === 'any' || (concerns === 'less_than' ? byte === 0x3c : byte >= 0x80);
+    const back = concerns === 'any' || (concerns === 'not_ascii' ? byte >= 0x80 : byte === concerns.charCodeAt(0));
     return back ? BACK : KEEP;
   });
   const placed = placeBytes(heap, table).at;
