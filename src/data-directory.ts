@@ -1,5 +1,4 @@
 // The folders below --data: the ledger's, which lives on, and those of this process alone, which are emptied at start.
-
 import { realpathSync } from 'node:fs';
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';

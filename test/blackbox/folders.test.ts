@@ -1,5 +1,5 @@
 // Where the folders of a node lie: a catalog and data in each other are refused at start.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { cpSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,14 +7,28 @@ import t from 'tap';
 import { Service } from './service.ts';
 
 const COMMAND = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+const LISTENING = /"event":"listening"/;
 
-/** One that starts ends by SIGTERM, with status 0, on a machine that is not very busy. */
-const PATIENCE_MILLISECONDS = 15_000;
+interface End {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
-function serve(catalog: string, data: string) {
+/** Starts a service, which is asked to end once it listens. */
+function serve(catalog: string, data: string): Promise<End> {
   const args = [COMMAND, 'serve', '--catalog', catalog, '--data', data, '--port', '0', '--workers', '1'];
-  const options = { encoding: 'utf8', timeout: PATIENCE_MILLISECONDS } as const;
-  return spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, ...args], options);
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    if (LISTENING.test(stdout)) child.kill('SIGTERM');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve) => child.on('close', (status) => resolve({ status, stdout, stderr })));
 }
 
 t.test('a data folder and a catalog that lie in each other are refused at start', async (t) => {
@@ -30,12 +44,12 @@ t.test('a data folder and a catalog that lie in each other are refused at start'
     [folder, join(dataFolder, 'link/data')],
     [join(dataFolder, 'spool/catalog'), dataFolder],
   ] as const) {
-    const { status, stderr } = serve(catalog, data);
+    const { status, stderr } = await serve(catalog, data);
     t.equal(status, 2, stderr);
     t.match(stderr, /^template-run serve: the data folder \S+ and the catalog \S+ lie in each other: [^\n]*\n$/);
   }
   t.strictSame(readdirSync(folder), before, 'nothing is made');
   cpSync(folder, join(dataFolder, 'catalog'), { recursive: true });
-  const beside = serve(join(dataFolder, 'catalog'), dataFolder);
-  t.match(beside, { stdout: /"event":"listening"/ }, 'a catalog beside the folders of the data is taken');
+  const beside = await serve(join(dataFolder, 'catalog'), dataFolder);
+  t.match(beside, { status: 0, stdout: LISTENING }, 'a catalog beside the folders of the data is taken');
 });
