@@ -28,6 +28,7 @@ import { MemoryRunStore } from './runs/registry.ts';
 import type { RunRecord } from './runs/run.ts';
 import { RunIds } from './runs/run-ids.ts';
 import { TaskFrames } from './runs/task-frames.ts';
+import { IdleFiles } from './spool/idle-files.ts';
 import { WriteBlocks } from './spool/write-blocks.ts';
 import { startSweeper } from './sweeper.ts';
 import { TimeTexts } from './time-texts.ts';
@@ -104,6 +105,7 @@ async function openServer(
     onLoadFault: (fault) => log.fault('thread_not_loaded', fault, {}),
   });
   undo.push(() => pool.close());
+  const disk = new DiskFloor(directory, config.diskFloorBytes);
   let baseUrl = config.baseUrl ?? '';
   const node: NodeState = {
     runs,
@@ -117,8 +119,9 @@ async function openServer(
     budget,
     ledger,
     slots: new RunSlots(),
-    disk: new DiskFloor(directory, config.diskFloorBytes),
+    disk,
     drain: new Drain(),
+    idleFiles: openIdleFiles(disk, log, undo),
     blocks: new WriteBlocks(budget),
     times: new TimeTexts(),
     paths: pathsIn(directory),
@@ -145,6 +148,12 @@ async function openServer(
   log.always('listening', { host: config.host, port: server.port, ops_port: opsPort, workers: config.workers });
   const stop = (): Promise<void> => stopServer(node, config.drainMilliseconds, [server, opsServer], undo, log);
   return { port: server.port, opsPort, reload: () => catalog.reload(), stop };
+}
+
+function openIdleFiles(disk: DiskFloor, log: Log, undo: (() => Promise<void> | void)[]): IdleFiles {
+  const files = new IdleFiles(disk, (fault) => log.fault('upload_not_removed', fault));
+  undo.push(() => files.close());
+  return files;
 }
 
 /** For each Run: joined by hand, which is a tenth of what normalising them costs. */

@@ -40,6 +40,7 @@ export function newUpload(node: NodeState, request: CreateRunRequest, spoolPath:
     fileBytesMax: uploadBytesMax,
     rowsMax,
     spoolPath,
+    idleFiles: node.idleFiles,
     blocks: node.blocks,
     fingerprintOf: key === null ? null : template.id,
     onDiskFault: (fault) => node.onFault(fault, exchange.requestId),

@@ -6,6 +6,7 @@ import type { QuotaLedger } from '../admission/quota-ledger.ts';
 import type { RunSlots } from '../admission/run-slots.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
 import type { ThreadPool } from '../pool.ts';
+import type { IdleFiles } from '../spool/idle-files.ts';
 import type { WriteBlocks } from '../spool/write-blocks.ts';
 import type { Drain } from './drain.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
@@ -29,6 +30,7 @@ export interface NodeState extends RunTexts {
   readonly ledger: QuotaLedger;
   readonly disk: DiskFloor;
   readonly drain: Drain;
+  readonly idleFiles: IdleFiles;
   readonly blocks: WriteBlocks;
   readonly paths: {
     readonly spoolFor: (upload: number) => string;

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { FormReader, type FormSink, type ParameterName } from '../http/multipart.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
 import type { BodySink, RequestBody } from '../http/request-body.ts';
+import type { IdleFiles } from '../spool/idle-files.ts';
 import { SpooledFile, type SpoolListener } from '../spool/spooled-file.ts';
 import type { WriteBlocks } from '../spool/write-blocks.ts';
 import { type CheckedParameters, checkParameters, type SentParameters } from './parameters.ts';
@@ -20,6 +21,7 @@ export interface UploadSettings {
   readonly rowsMax: number | null;
   /** Where a long file goes; null: the file is not kept at all. */
   readonly spoolPath: string | null;
+  readonly idleFiles: IdleFiles;
   readonly blocks: WriteBlocks;
   /** Of what the fingerprint is taken besides file and parameters; null: no fingerprint is needed. */
   readonly fingerprintOf: string | null;
@@ -70,8 +72,8 @@ export class Upload implements BodySink, FormSink, SpoolListener {
     this.finished = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const { spoolPath, blocks } = settings;
-    this.spool = spoolPath === null ? null : new SpooledFile(spoolPath, blocks, this);
+    const { spoolPath, idleFiles, blocks } = settings;
+    this.spool = spoolPath === null ? null : new SpooledFile(spoolPath, idleFiles, blocks, this);
   }
 
   /** Begins to read. Apart from the constructor, so that the listener can be set before the first byte. */

@@ -1,10 +1,12 @@
 // The bytes of one uploaded file on their way to a worker: a short one stays in memory, a longer one goes to a file that
 // the worker follows while it grows. It knows neither forms nor Runs.
-// States: memory → file (opening, writing, idle) → complete; discarded at any time (the file is removed).
-import { close, openSync, writev, writevSync } from 'node:fs';
+// States: memory → file (opening, writing, idle) → complete; discarded at any time (a whole file may serve the next upload,
+// any other is removed).
+import { close, writev, writevSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { COPIED_BYTES_MAX } from '../../workers/parcel.ts';
+import type { IdleFiles } from './idle-files.ts';
 import { BLOCK_BYTES, type WriteBlocks } from './write-blocks.ts';
 
 /** Up to this a file stays in memory and travels to its worker as one buffer. */
@@ -37,6 +39,7 @@ export class SpooledFile {
   readonly path: string;
   sizeBytes = 0;
   #listener: SpoolListener;
+  #files: IdleFiles;
   #blocks: WriteBlocks;
   #state: 'memory' | 'file' | 'complete' | 'discarded' = 'memory';
   /** In memory: what came, copied. */
@@ -52,12 +55,15 @@ export class SpooledFile {
   #ended = false;
   #waiting = false;
   #descriptor: number | null = null;
+  /** Of the file that is written over, in bytes. */
+  #oldBytes = 0;
   #work: Promise<void> | null = null;
   #failed = false;
 
   /** @param path where a longer file goes; nothing exists there */
-  constructor(path: string, blocks: WriteBlocks, listener: SpoolListener) {
+  constructor(path: string, files: IdleFiles, blocks: WriteBlocks, listener: SpoolListener) {
     this.path = path;
+    this.#files = files;
     this.#blocks = blocks;
     this.#listener = listener;
   }
@@ -85,13 +91,13 @@ export class SpooledFile {
     }
     this.#fill(bytes);
     try {
-      this.#descriptor ??= openSync(this.path, 'wx', 0o600);
-      if (this.#blocks.crowded && this.#full.length > UNWRITTEN_BLOCKS_MAX) this.#writeInPlace(this.#descriptor);
+      const descriptor = this.#open();
+      if (this.#blocks.crowded && this.#full.length > UNWRITTEN_BLOCKS_MAX) this.#writeInPlace(descriptor);
+      this.#writeOn(descriptor);
     } catch (fault) {
       this.#fail(fault);
       return true;
     }
-    this.#writeOn(this.#descriptor);
     if (this.#full.length + this.#inWrite > UNWRITTEN_BLOCKS_MAX) this.#waiting = true;
     return !this.#waiting;
   }
@@ -121,7 +127,7 @@ export class SpooledFile {
     return bytes;
   }
 
-  /** Forgets the bytes and removes the file. Idempotent. A promise only where there may be a file. */
+  /** Forgets the bytes and gives the file away. Idempotent. A promise only where there may be a file. */
   discard(): void | Promise<void> {
     if (this.#state !== 'memory') return this.#discardFile();
     this.#state = 'discarded';
@@ -129,12 +135,24 @@ export class SpooledFile {
   }
 
   async #discardFile(): Promise<void> {
-    const hadFile = this.#state === 'file' || this.#state === 'complete' || this.#failed;
+    const isWhole = this.#state === 'complete';
+    const hadFile = isWhole || this.#state === 'file' || this.#failed;
     this.#failed = false;
     this.#state = 'discarded';
     await this.#work;
     await this.#forget();
-    if (hadFile) await rm(this.path, { force: true });
+    if (isWhole) await this.#files.give(this.path, this.sizeBytes, this.#oldBytes);
+    else if (hadFile) await rm(this.path, { force: true });
+  }
+
+  /** At the first bytes that go to it. Throws what the system says. */
+  #open(): number {
+    if (this.#descriptor === null) {
+      const { descriptor, oldBytes } = this.#files.open(this.path);
+      this.#descriptor = descriptor;
+      this.#oldBytes = oldBytes;
+    }
+    return this.#descriptor;
   }
 
   #fill(bytes: Buffer): void {

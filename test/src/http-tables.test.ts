@@ -12,6 +12,7 @@ import { contentDisposition, entityTagMatches, requestedRange, wantsSha256 } fro
 import { OutputNames, outputName } from '../../src/runs/output-name.ts';
 import { checkParameters } from '../../src/runs/parameters.ts';
 import { RunIds } from '../../src/runs/run-ids.ts';
+import { IdleFiles } from '../../src/spool/idle-files.ts';
 import { SpooledFile } from '../../src/spool/spooled-file.ts';
 import { WriteBlocks } from '../../src/spool/write-blocks.ts';
 
@@ -157,6 +158,7 @@ t.test('the spool keeps the order, whatever waits; a disk that refuses is told; 
   // So small a budget that blocks are written in place while others wait for the background.
   const budget = new MemoryBudget(64 * 1024 ** 2, 1);
   const blocks = new WriteBlocks(budget);
+  const files = new IdleFiles({ space: () => ({ freeBytes: 0 }) }, (fault) => t.fail(String(fault)));
   const content = Buffer.alloc(
     40 * 1024 ** 2,
     Array.from({ length: 251 }, (_, index) => String.fromCharCode(index)).join(''),
@@ -170,7 +172,7 @@ t.test('the spool keeps the order, whatever waits; a disk that refuses is told; 
       complete: resolve,
       failed: reject,
     };
-    const file = new SpooledFile(path, blocks, listener);
+    const file = new SpooledFile(path, files, blocks, listener);
     for (let at = 0; at < content.length; at += 524_287) file.write(content.subarray(at, at + 524_287));
     file.end();
   });
@@ -183,7 +185,7 @@ t.test('the spool keeps the order, whatever waits; a disk that refuses is told; 
   const taken = join(folder, 'taken');
   writeFileSync(taken, 'somebody else has it');
   const fault = await new Promise((resolve) => {
-    const file = new SpooledFile(taken, blocks, {
+    const file = new SpooledFile(taken, files, blocks, {
       grown: () => {},
       room: () => {},
       complete: () => {},

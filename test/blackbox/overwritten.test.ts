@@ -1,0 +1,54 @@
+// Large uploads one after the other and beside each other: each is written over the spool file of one before, and none may
+// ever show in another's output. Nothing stays behind once they end.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { template } from './catalog-folder.ts';
+import { until } from './client.ts';
+import { expectNew } from './expect.ts';
+import { field, file } from './multipart.ts';
+import { checkLogs, startService } from './service.ts';
+
+const LANES = 4;
+const UPLOADS_PER_LANE = 12;
+
+/** From just above what stays in memory to ten times that. */
+const ROWS = [11_000, 100_000, 25_000, 60_000];
+
+/** Every cell names its upload; both a comma and a bar stand in every line. */
+function csv(lane: number, index: number): string {
+  const rows = ROWS[(lane + index) % ROWS.length]!;
+  return `id,x|text\n${`${lane}${index % 10},Canary|lane ${lane} upload ${index}\n`.repeat(rows)}`;
+}
+
+t.test('no upload sees another one', { timeout: 60_000 }, async (t) => {
+  const service = await startService(t, { accounts: { acme: { templates: { all: template([]) } } } });
+  const client = service.client();
+  const spool = join(service.dataFolder, 'spool');
+
+  const run = async (lane: number, index: number): Promise<void> => {
+    const text = csv(lane, index);
+    if (index % 4 === 3) client.hold('all', [file(text)], text.length >> 1).vanish();
+    // Comes after the file: what was made of it with a comma is void, and the file is read again.
+    const isLate = index % 3 === 1;
+    const answer = await client.upload('all', isLate ? [file(text), field('delimiter', '|')] : [file(text)]);
+    expectNew(t, answer);
+    const output = await client.get(`/api/v1/runs/${answer.run.id}/output`);
+    const expected = isLate ? text.replace(/^(.*)\|(.*)$/gm, '"$1",$2') : text;
+    t.equal(output.status, 200);
+    // Not `equal`: it would print megabytes.
+    t.ok(output.text === expected, `upload ${index} of lane ${lane} comes out as it went in`);
+  };
+  const lane = async (number: number): Promise<void> => {
+    for (let index = 0; index < UPLOADS_PER_LANE; index++) await run(number, index);
+  };
+  await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)));
+
+  t.not(readdirSync(spool).length, 0, 'the last files wait for other uploads');
+  const left = await until(
+    async () => readdirSync(spool),
+    (names) => names.length === 0,
+  );
+  t.strictSame(left, [], 'and went when none came');
+  await checkLogs(t, service, [service.catalog.key('acme')]);
+});
