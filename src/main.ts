@@ -28,7 +28,7 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
     return refused(error, io);
   }
   // Not before its threads have started: under other flags V8 refuses what the build compiled for them.
-  paceCollections();
+  paceCollections(settings.config.memoryBudgetBytes);
   await ended;
   await server.stop();
   await log.end();
