@@ -11,7 +11,7 @@ const IDLE_MILLISECONDS_MAX = 1_000;
 /** Idle files hold at most one part in so many of what the disk has left ... */
 const FREE_SHARE = 16;
 
-/** ... at most so many bytes: eight files of 256 MiB, as many uploads as keep two cores busy four times over ... */
+/** ... at most so many bytes, eight files of 256 MiB: no node of some cores has more of them under way for long ... */
 const IDLE_BYTES_MAX = 2 * 1024 ** 3;
 
 /** ... and are at most so many: each has a timer and an inode. */
@@ -45,9 +45,7 @@ export class IdleFiles {
   #disk: Disk;
   #onFault: (fault: unknown) => void;
 
-  /**
-   * @param onFault told when an idle file could not be removed
-   */
+  /** @param onFault told when an idle file could not be removed */
   constructor(disk: Disk, onFault: (fault: unknown) => void) {
     this.#disk = disk;
     this.#onFault = onFault;
@@ -69,9 +67,9 @@ export class IdleFiles {
    */
   async give(path: string, bytes: number, oldBytes: number): Promise<void> {
     const bytesMax = await this.#bytesMax();
-    if (oldBytes > bytes) await truncate(path, bytes);
+    const isOwn = oldBytes <= bytes || (await cut(path, bytes));
     const fits = this.#idle.length < IDLE_FILES_MAX && this.#idleBytes + bytes <= bytesMax;
-    if (this.#closed || !fits) {
+    if (this.#closed || !isOwn || !fits) {
       await rm(path, { force: true });
       return;
     }
@@ -109,6 +107,16 @@ export class IdleFiles {
     const [idle] = this.#idle.splice(at, 1);
     this.#idleBytes -= idle!.bytes;
     await rm(path, { force: true });
+  }
+}
+
+/** False: it still holds what was there before, or has gone with its folder. */
+async function cut(path: string, bytes: number): Promise<boolean> {
+  try {
+    await truncate(path, bytes);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -84,15 +84,17 @@ t.test('a full disk, or one that cannot be asked, keeps nothing', async (t) => {
 });
 
 t.test('a folder that somebody empties costs nobody an upload; closing empties it', async (t) => {
-  const { files, write } = place(t, () => ROOMY);
+  const { folder, files, write } = place(t, () => ROOMY);
   const { path } = write('one', 'text');
   await files.give(path, 4, 0);
   rmSync(path);
   const two = write('two', 'text');
   t.equal(two.oldBytes, 0);
-  await files.give(two.path, 4, 0);
+  rmSync(two.path);
+  await files.give(two.path, 3, 4);
+  await files.give(write('again', 'text').path, 4, 0);
   await files.close();
-  t.notOk(existsSync(two.path));
+  t.notOk(existsSync(join(folder, 'again')));
   const three = write('three', 'text');
   await files.give(three.path, 4, 0);
   t.notOk(existsSync(three.path), 'nothing is kept any more');
