@@ -11,7 +11,7 @@ const IDLE_MILLISECONDS_MAX = 1_000;
 /** Idle files hold at most one part in so many of what the disk has left ... */
 const FREE_SHARE = 16;
 
-/** ... at most so many bytes, eight files of 256 MiB: no node of some cores has more of them under way for long ... */
+/** ... at most so many bytes, eight files of 256 MiB, so that a large disk does not keep what a burst has left ... */
 const IDLE_BYTES_MAX = 2 * 1024 ** 3;
 
 /** ... and are at most so many: each has a timer and an inode. */
