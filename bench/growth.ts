@@ -132,6 +132,7 @@ function section(bytes: number, lines: readonly Line[], left: readonly string[])
       'Physical limit: as of the workload, on one thread, without what a budget makes it write and read again.',
       'Each size is compared with the base, which is measured in turns with it, the base with itself.',
       'The smallest size shows the start of the engine: its kernels are compiled in that time.',
+      'W6 holds three times its size in the folder. Where that is memory of a virtual machine, the host may give the last GB slowly.',
       ...left,
     ],
     chart: {
