@@ -1,11 +1,11 @@
 // Keeps what V8 compiles for a Run beside the bundles (workers/bundles.ts): applies the examples' Templates as the command
-// does, then has the code of all that was called written down. Once for each set of flags: V8 takes no code of other ones.
+// does, then has the code of all that was called written down. `keep-compiled.mjs FOLDER NAME...`: the folder of the bundles,
+// and those to load beside the program. It is for processes that start with the same flags: V8 takes no code of other ones.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { ENGINE_FLAGS } from '../../dist/bench/measure.js';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Bundles } from '../../dist/workers/bundles.js';
 
 const EXAMPLES = [
@@ -13,23 +13,24 @@ const EXAMPLES = [
   ['bank-statement.yaml', 'bank-statement.csv'],
   ['supplier-prices.yaml', 'price-list.csv'],
   ['mailing-list.yaml', 'sign-ups.tsv'],
+  ['price-workbook.yaml', 'price-list.csv'],
 ];
 
-/** What the child below is called with. */
+/** What the child below is called with: it prints what the commands do, which only matters when one fails. */
 const CALLS = 'calls';
 
-if (process.argv[2] === CALLS) await callAll();
-else for (const flags of [[], ENGINE_FLAGS]) keep(flags);
+const [first, ...more] = process.argv.slice(2);
+if (first === CALLS) await callAll(...more);
+else keep();
 
-function keep(flags) {
-  const { status, stderr } = spawnSync(process.execPath, [...flags, fileURLToPath(import.meta.url), CALLS], {
-    encoding: 'utf8',
-  });
+function keep() {
+  const args = [...process.execArgv, fileURLToPath(import.meta.url), CALLS, first, ...more];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
 }
 
-async function callAll() {
-  const bundles = new Bundles();
+async function callAll(bundleFolder, ...names) {
+  const bundles = new Bundles(pathToFileURL(`${resolve(bundleFolder)}/`));
   const { runProgram } = bundles.load('program');
   const folder = mkdtempSync(join(tmpdir(), 'template-run-'));
   try {
@@ -39,13 +40,12 @@ async function callAll() {
         path(`catalog/templates/demo/${template}`),
         path(`files/${file}`),
         '-o',
-        `${folder}/${file}`,
+        `${folder}/${template}`,
       ]);
       if (process.exitCode !== 0) return;
     }
     await runProgram(['serve', '--help']);
-    bundles.load('thread');
-    bundles.load('measured-run');
+    for (const name of names) bundles.load(name);
   } finally {
     rmSync(folder, { recursive: true });
   }

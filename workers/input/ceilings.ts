@@ -1,4 +1,4 @@
-// Ceilings of an uploaded file's shape (decisions.md): what lies above them is MALFORMED_FILE, in every format.
+// Ceilings of an uploaded file's shape: what lies above them is MALFORMED_FILE, in every format.
 
 /** Bytes of one cell as it stands in the file, quotes included: keeps single strings far below what V8 can hold. */
 export const CELL_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,122 +1,97 @@
-// From the stored bytes of an upload to a reader of its rows: type, compression, encoding, dialect, header row, lane.
-import { isUtf8 } from 'node:buffer';
-import { TextDecoder } from 'node:util';
-import type { Arena } from '../arena.ts';
-import { Failed } from '../failure.ts';
-import type { Kernel } from '../kernel/kernel.ts';
-import type { TaskOverrides } from '../messages.ts';
-import type { TemplateInput } from '../template/template.ts';
-import type { Waits } from '../waits.ts';
-import { type CsvReaderParts, isFastDialect, type LargeRowAccess, noBreath } from './csv/csv-input.ts';
-import { openCsvReader } from './csv/csv-reader.ts';
-import { openPlainReader } from './csv/plain-reader.ts';
-import { DecodingSource } from './decoding-source.ts';
-import { detectForm, sampleText } from './detect/detect-form.ts';
-import { type Encoding, encodingOf } from './encoding.ts';
-import type { ExpectedHeaders } from './expected-headers.ts';
-import { contentTypeOf, looksLikeJson, looksLikeMarkup } from './file-type.ts';
-import { GunzipSource } from './gunzip-source.ts';
-import { lookAhead } from './prefix-source.ts';
-import type { ByteSource, RowReader } from './reader.ts';
-import type { Scout } from './scout/scout.ts';
+// From the stored bytes of an upload to a reader of its rows: compression, type, then the format does the rest.
+import { Failed } from '../protocol/failure.ts';
+import type { Coroutine } from '../thread/coroutine.ts';
+import { chooseFormat, formatNamed } from './choose-format.ts';
+import type { EncodingTries } from './encoding/encoding.ts';
+import { FileStart, START_BYTES } from './file-start.ts';
+import type { InputFormat, PackedFile, WholeFileSettings } from './format.ts';
+import type { FileHead, RowReader } from './reader.ts';
+import { compressionOf, DECODER_BYTES } from './source/compression.ts';
+import { InflatingSource } from './source/inflating-source.ts';
+import { lookAhead } from './source/prefix-source.ts';
+import type { ByteSource } from './source/source.ts';
+import { wholeOf } from './source/whole-copy.ts';
 
-/** Bytes looked at before the first row: 500 records of usual width, and what arrives in the first moments of an upload. */
-const SAMPLE_BYTES = 65_536;
-
-const SPACE = 0x20;
-const DELETE = 0x7f;
-
-/** `[`, `{` and `<`. */
-const OTHER_BEGINNINGS = [0x5b, 0x7b, 0x3c];
-
-export interface OpenSettings {
-  readonly input: TemplateInput;
-  readonly overrides: TaskOverrides;
-  /** The headers that the Template looks for; null = none known. */
-  readonly expected: ExpectedHeaders | null;
-  readonly inflatedBytesMax: number | null;
-  readonly arena: Arena;
-  readonly kernel: Kernel;
-  /** See LargeRowGate. */
-  readonly largeRow: LargeRowAccess;
-  /** See CsvReaderParts. */
-  readonly scout?: Scout;
-  readonly breathe?: () => Promise<void>;
+export interface FileSettings extends WholeFileSettings {
+  readonly formats: readonly InputFormat[];
+  /** Of the file's name, see FileStart. */
+  readonly ending: string;
+  /** Asks for memory that a decoder holds outside of the Run's. Throws MemoryWanted, Failed. */
+  readonly takeMemory?: (bytes: number) => void;
+  /** What was learnt of the file when it was read before; see run.ts. */
+  readonly encodingTries?: EncodingTries;
+  /** Waits; what passes meanwhile is nobody's work. */
+  readonly rest?: (wait: () => Promise<void>) => Promise<void>;
 }
 
-/** Waits for the first bytes. Throws Failed. */
-export function* openRows(stored: ByteSource, settings: OpenSettings): Waits<RowReader> {
-  let { head, source } = yield* lookAhead(stored, SAMPLE_BYTES);
-  let type = contentTypeOf(head);
-  if (type === 'gzip') {
-    const inflated = new GunzipSource(source, settings.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
-    ({ head, source } = yield* lookAhead(inflated, SAMPLE_BYTES));
-    type = contentTypeOf(head);
-  }
-  if (type !== 'text') {
-    const what = type === 'zip' ? 'an XLSX workbook or another ZIP file' : 'compressed twice';
-    throw new Failed('UNSUPPORTED_FILE_TYPE', `The file is ${what}; send CSV (also gzip-compressed).`);
-  }
-  return yield* openText(source, head, settings);
-}
-
-function openText(raw: ByteSource, head: Uint8Array, settings: OpenSettings): Waits<RowReader> {
+/** Waits for the first bytes, and for all of them where the format needs the whole file. Throws Failed, Cancelled. */
+export function* openRows(stored: ByteSource, settings: FileSettings): Coroutine<RowReader> {
+  const { formats, ending, readAhead } = settings;
+  const { head, source, isCompressed } = yield* openContent(stored, settings.inflatedBytesMax, settings.takeMemory);
   if (head.length === 0) throw new Failed('MALFORMED_FILE', 'The file is empty.');
-  const { csv } = settings.input;
-  const encoding = encodingOf(head, csv.encoding);
-  const isWhole = head.length < SAMPLE_BYTES;
-  const sample = utf8Sample(head, encoding);
-  if (!beginsAsTable(sample)) refuseOtherText(sampleText(sample), isWhole);
-  let source = raw;
-  if (encoding.markBytes > 0) source.read(new Uint8Array(encoding.markBytes));
-  if (encoding.name !== 'utf-8') source = new DecodingSource(source, encoding.name);
-  const dialect = detectForm(
-    sample,
-    isWhole,
-    {
-      delimiter: settings.overrides.delimiter ?? csv.delimiter,
-      quote: csv.quote,
-      headerRow: settings.overrides.headerRow ?? csv.headerRow,
-      expected: settings.expected,
-    },
-    settings,
-  );
-  const parts: CsvReaderParts = {
-    heap: settings.arena.heap,
-    arena: settings.arena,
-    kernel: settings.kernel,
-    source,
-    dialect,
-    nullValues: settings.input.nullValues,
-    ragged: csv.ragged,
-    strayQuotes: csv.strayQuotes,
-    type: dialect.delimiter === '\t' ? 'tsv' : 'csv',
-    encoding: encoding.name,
-    largeRow: settings.largeRow,
-    scout: settings.scout,
-    breathe: settings.breathe ?? noBreath,
-  };
-  return isFastDialect(parts.dialect) ? openCsvReader(parts) : openPlainReader(parts);
-}
-
-/** The first part of the file as UTF-8, whatever its encoding. */
-function utf8Sample(head: Uint8Array, { name, markBytes }: Encoding): Uint8Array {
-  const bytes = markBytes === 0 ? head : head.subarray(markBytes);
-  // A decoder is made in C++, which takes as long as all it does for a small file.
-  if (name === 'utf-8' && isUtf8(bytes)) return bytes;
-  return Buffer.from(new TextDecoder(name, { ignoreBOM: true }).decode(bytes, { stream: true }));
-}
-
-/** True for a text whose first character alone shows that it is neither blank nor JSON nor markup, as most do. */
-function beginsAsTable(text: Uint8Array): boolean {
-  const first = text[0];
-  return first !== undefined && first > SPACE && first < DELETE && !OTHER_BEGINNINGS.includes(first);
-}
-
-function refuseOtherText(text: string, whole: boolean): void {
-  if (looksLikeJson(text)) {
-    throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is JSON, which this version does not read yet; send CSV.');
+  const start = new FileStart(head, ending, settings.encodingTries);
+  const format = chooseFormat(formats, start, settings.input);
+  const whole = () => wholeOf(isCompressed ? source : stored, { ...settings, rest: settings.rest ?? waitOnly });
+  if (!format.needsWholeFile) {
+    if (!isCompressed) readAhead?.prepare(stored.rest?.() ?? null);
+    return yield* format.open(source, start, { ...settings, whole });
   }
-  if (looksLikeMarkup(text)) throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is HTML or XML; send CSV.');
-  if (whole && text.trim() === '') throw new Failed('MALFORMED_FILE', 'The file has only blank lines.');
+  const file = yield* whole();
+  const packed = format.within === undefined ? null : yield* format.within(file, settings);
+  return yield* packed === null ? format.open(file, start, settings) : openPacked(packed, settings);
+}
+
+/** A file in an archive. Another archive in it is none of its kind: a workbook is one, an envelope is not. */
+function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowReader> {
+  try {
+    const { head, source } = yield* lookAhead(packed.source, START_BYTES);
+    if (head.length === 0) throw new Failed('MALFORMED_FILE', 'The file in the archive is empty.');
+    const start = new FileStart(head, packed.ending, settings.encodingTries);
+    const format = chooseFormat(settings.formats, start, settings.input);
+    const whole = () => wholeOf(source, { ...settings, rest: settings.rest ?? waitOnly });
+    if (!format.needsWholeFile) return yield* format.open(source, start, { ...settings, whole });
+    const file = yield* whole();
+    const nested = format.within === undefined ? null : yield* format.within(file, settings);
+    if (nested === null) return yield* format.open(file, start, settings);
+    nested.source.close();
+    throw new Failed('UNSUPPORTED_FILE_TYPE', 'The file is a ZIP archive in a ZIP archive; send the file by itself.');
+  } catch (error) {
+    packed.source.close();
+    throw error;
+  }
+}
+
+/** What an upload holds, inflated where it was compressed. */
+export interface Content {
+  /** Its first START_BYTES. */
+  readonly head: Uint8Array;
+  /** From the first byte on. */
+  readonly source: ByteSource;
+  readonly isCompressed: boolean;
+}
+
+/** Waits for the first bytes. Throws Failed, Cancelled. */
+export function* openContent(
+  stored: ByteSource,
+  inflatedBytesMax: number | null,
+  takeMemory: (bytes: number) => void = () => {},
+): Coroutine<Content> {
+  const { head, source } = yield* lookAhead(stored, START_BYTES);
+  const compression = compressionOf(head);
+  if (compression === null) return { head, source, isCompressed: false };
+  takeMemory(DECODER_BYTES[compression]);
+  const inflated = new InflatingSource(source, compression, inflatedBytesMax ?? Number.POSITIVE_INFINITY);
+  return { ...(yield* lookAhead(inflated, START_BYTES)), isCompressed: true };
+}
+
+/** A reader of one part of a file whose beginning was read, see SplittableInput. Throws Failed. */
+export function resumeRows(source: ByteSource, head: FileHead, settings: FileSettings): Coroutine<RowReader> {
+  const { splittable } = formatNamed(settings.formats, head.format);
+  if (splittable === null) throw new Error('a part of a file that is not read in parts');
+  settings.readAhead?.prepare(source.rest?.() ?? null);
+  return splittable.resume(source, head, settings);
+}
+
+function waitOnly(wait: () => Promise<void>): Promise<void> {
+  return wait();
 }

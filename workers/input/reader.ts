@@ -1,51 +1,37 @@
-// The contract between the bytes of an upload, its reader and the conveyor.
-import type { Batch } from '../batch.ts';
-import type { RunReport } from '../report.ts';
-
-/** Bytes of an upload in order. Synchronous where bytes are there, a wait where they are not. */
-export interface ByteSource {
-  /** Copies the next bytes into `target`; 0 when none are there now (see `ended`). */
-  read(target: Uint8Array): number;
-  /** All bytes from here to the end, where they are in memory and fewer than `bytes`; else null. They stay to be read. */
-  whole?(bytes: number): Uint8Array | null;
-  /** True when everything was read and nothing will follow. */
-  readonly ended: boolean;
-  /** The file in which what comes next stands as it is; null, as without it: it stands nowhere, or was read before. */
-  rest?(): FileRest | null;
-  /** Goes on at a byte of that file. */
-  seek?(at: number): void;
-  /** Resolves when `read` would give bytes, or at the end. Rejects with Cancelled. */
-  wait(): Promise<void>;
-  close(): void;
-}
-
-/** Bytes of a file that are not read yet. */
-export interface FileRest {
-  readonly path: string;
-  /** The next byte, and the one behind the last that is there. */
-  readonly from: number;
-  readonly to: number;
-  /** Whether `to` is the end of the file. */
-  readonly ends: boolean;
-}
-
-/** The bytes as they were received, from memory or the spool: can be read again from the first byte (late parameters). */
-export interface StoredSource extends ByteSource {
-  rewind(): void;
-}
+// What a reader of rows gives: the head of its file, and batches in the order of the file.
+import type { Batch } from '../batch/batch.ts';
+import type { RunReport } from '../run/report.ts';
 
 /** What was found out about a file before its rows are read. */
 export interface FileHead {
-  /** csv, tsv, xlsx, json, ndjson. */
+  /** Name of the InputFormat that reads it. */
+  readonly format: string;
+  /** For the report: csv, tsv, xlsx, json, ndjson. */
   readonly type: string;
   readonly encoding: string;
   readonly delimiter: string | null;
   readonly quote: string | null;
+  /** Spaces between a delimiter and an opening quote were left out. */
+  readonly quotesAfterSpace?: true;
+  /** Nothing separates fields, whatever the delimiter: the header holds none. */
+  readonly oneColumn?: true;
   /** 0-based record of the header, null when there is none. */
   readonly headerRow: number | null;
+  /** Lines of the header where there are several, of which `headerRow` is the last: their texts are joined. */
+  readonly headerLines?: number;
   /** Header texts as they stand, by position. They never leave the engine. */
   readonly headers: readonly string[];
+  /**
+   * By position, whether cells of the column may have a native kind (ViewsColumn.kinds). Without it the file knows none:
+   * all its columns are text and nothing else.
+   */
+  readonly hasKinds?: readonly boolean[];
+  /** Those that stand above and below the table; none unless given. */
+  readonly meta?: MetaValues;
 }
+
+/** Values around a table by the Template's names for them; null: the file has none. They never leave the engine. */
+export type MetaValues = Readonly<Record<string, string | null>>;
 
 /** Rows of one file, in order. */
 export interface RowReader {
@@ -54,9 +40,16 @@ export interface RowReader {
    * The next batch of at most `rowsMax` rows: a Batch, 'wait' when bytes are missing (then await `wait`), 'end' at the
    * end of the file. Throws Failed. The batch before is void. `rowsMax` 0: reads on for syntax and row count alone,
    * making batches whose rows nobody looks at.
+   *
+   * Its columns are those of the head, in their order, each raw or views: the static type of a file's column is text.
    */
   next(rowsMax: number): Batch | 'wait' | 'end';
   wait(): Promise<void>;
+  /**
+   * Called once before the first batch with the places of the columns that are read: cells of others may be null. Without it,
+   * or where it is not called, all are there.
+   */
+  useColumns?(fields: Iterable<number>): void;
   /** Data rows read so far. */
   readonly rowsRead: number;
   /** Adds what was met on the way (RAGGED_ROW, STRAY_QUOTE). */

@@ -1,23 +1,19 @@
 // The operation `aggregate`: one row for each group.
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
+import { type Column, type ColumnType, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { CheckedExpression } from '../expression/resolution.ts';
-import { Failed } from '../failure.ts';
-import type { Column, ColumnType } from '../schema.ts';
+import { METRICS, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
+import { HashAggregate } from '../execution/aggregate/hash-aggregate.ts';
+import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
+import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
+import { withBlankFlags } from '../execution/cells/blank-flags.ts';
+import { checkCondition } from '../execution/expressions/check-expression.ts';
+import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
+import { columnName, columnSet } from '../execution/parameters/column-set.ts';
+import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { DONE } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { CellFault } from './cells/value-cells.ts';
-import { columnName, columnSet } from './column-set.ts';
-import { checkCondition } from './expressions/check-expression.ts';
-import { FoldedGroups } from './groups/folded-groups.ts';
-import { type FoldedMetric, isFolded } from './groups/group-fold.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import type { Accumulator } from './rows/accumulator.ts';
-import { METRICS, makeAccumulator, metricType } from './rows/accumulators.ts';
-import { withBlankFlags } from './rows/blank-flags.ts';
-import { HeldBytes } from './rows/held-values.ts';
-import { MetricConditions } from './rows/metric-conditions.ts';
-import { type GroupReduction, RowGroups } from './rows/row-groups.ts';
 
 const metric = Type.Object(
   {
@@ -35,7 +31,9 @@ const metric = Type.Object(
       Type.String({ minLength: 1, description: 'An expression: the metric takes only rows for which it is true.' }),
     ),
     p: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'Which `percentile`, such as 95.' })),
-    separator: Type.Optional(Type.String({ default: ', ', description: 'Stands between texts of `join`.' })),
+    separator: Type.Optional(
+      Type.String({ maxLength: PARAMETER_LENGTH_MAX, default: ', ', description: 'Stands between texts of `join`.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -52,9 +50,26 @@ interface PlannedMetric {
 export const aggregate = defineOperation({
   name: 'aggregate',
   summary: 'Makes one row of each group, with counts, sums and the like; groups come in the order first seen.',
+  knownAs: [
+    {
+      names: ['group_by', 'groupby', 'group', 'summarize', 'summarise', 'count_by'],
+      form: 'group_by: [...], metrics: [{fn: sum, column: ...}]',
+    },
+    { names: ['sum', 'count', 'total', 'totals'], form: 'group_by: [...], metrics: [{fn: sum, column: ...}]' },
+    { names: ['avg', 'average', 'mean'], form: 'group_by: [...], metrics: [{fn: mean, column: ...}]' },
+    { names: ['min', 'max'], form: 'group_by: [...], metrics: [{fn: max, column: ...}]' },
+  ],
   parameters: Type.Object({
     group_by: Type.Optional(columnSet),
     metrics: Type.Array(metric, { minItems: 1, maxItems: 1000, description: 'What is computed of each group.' }),
+    rest: Type.Optional(
+      Type.Enum(['drop', 'first'], {
+        default: 'drop',
+        description:
+          'Columns that no group and no metric names: left out, or (`first`) kept behind the metrics with the first cell of ' +
+          'each group that is not null.',
+      }),
+    ),
     order: Type.Optional(
       Type.Enum(['first_seen', 'sorted'], {
         default: 'first_seen',
@@ -98,6 +113,31 @@ export const aggregate = defineOperation({
       },
     },
     {
+      title: 'The other columns by their first cells',
+      operation: {
+        op: 'aggregate',
+        group_by: 'no',
+        metrics: [{ fn: 'sum', column: 'amount', as: 'total' }],
+        rest: 'first',
+      },
+      input: {
+        columns: ['no', 'name', 'amount', 'city'],
+        types: ['text', 'text', 'integer', 'text'],
+        rows: [
+          ['1', 'Ada', '2', null],
+          ['2', 'Bob', '5', 'Ulm'],
+          ['1', 'Eva', '3', 'Bonn'],
+        ],
+      },
+      output: {
+        columns: ['no', 'total', 'name', 'city'],
+        rows: [
+          ['1', '5', 'Ada', 'Bonn'],
+          ['2', '5', 'Bob', 'Ulm'],
+        ],
+      },
+    },
+    {
       title: 'All rows as one group',
       operation: {
         op: 'aggregate',
@@ -118,26 +158,39 @@ export const aggregate = defineOperation({
       output: { columns: ['mean_x', 'names'], rows: [['1.5', 'a+c']] },
     },
   ],
-  effect({ group_by, metrics, order = 'first_seen' }, scope) {
+  effect({ group_by, metrics, rest = 'drop', order = 'first_seen' }, scope) {
     const groups = group_by === undefined ? [] : scope.resolve(group_by, '/group_by');
-    const planned = metrics.map((given, index) => planMetric(given, index, scope));
+    const planned: (PlannedMetric | null)[] = metrics.map((given, index) => planMetric(given, index, scope));
     const names = metrics.map(({ fn, column, as }) => as ?? (column === undefined ? fn : `${fn}_${column}`));
+    if (rest === 'first') {
+      const named = new Set([...groups.map(({ name }) => name), ...names, ...planned.map((one) => one?.source?.name)]);
+      for (const source of scope.resolve('*', '/rest')) {
+        if (named.has(source.name)) continue;
+        planned.push({ fn: 'first', separator: '', percent: 50, where: null, source, type: source.type });
+        names.push(source.name);
+      }
+    }
     scope.arrange(groups, { rest: false });
-    scope.close();
+    // Columns that nobody knows yet may be among the others.
+    if (rest === 'drop') scope.close();
     for (const [index, name] of names.entries()) {
       const type = planned[index]?.type;
-      if (type !== undefined) scope.add(name, type, `/metrics/${index}/as`);
+      const { fn, source = null } = planned[index] ?? {};
+      const hasKinds = fn !== undefined && movesCell(fn, source) ? true : undefined;
+      if (type !== undefined) scope.add(name, type, `/metrics/${index}/as`, undefined, hasKinds);
     }
     return { groups, metrics: planned.filter((entry) => entry !== null), sorted: order === 'sorted' };
   },
   start({ groups, metrics, sorted }, context) {
     const conditions = new MetricConditions(metrics, context);
     const reads = readsOf(groups, metrics, context);
-    const rows = metrics.every(({ fn, source }) => isFolded(fn, source?.type ?? null))
-      ? new FoldedGroups(context, { ...reads, metrics: foldedMetrics(metrics, reads), sorted })
-      : new RowGroups(context, { ...reads, ...reductionOf(metrics, reads, context), sorted });
+    const rows = new HashAggregate(context, { ...reads, metrics: groupMetrics(metrics, reads), sorted });
     return {
-      push: (batch: Batch) => conditions.apply(batch, (chosen) => rows.add(chosen)),
+      push: (batch: Batch) =>
+        conditions.apply(batch, (chosen) => {
+          rows.add(chosen);
+          return DONE;
+        }),
       finish: () => rows.finish(withBlankFlags(context)),
     };
   },
@@ -166,7 +219,7 @@ function planMetric(given: Static<typeof metric>, index: number, scope: Scope): 
 /** The columns that are read, groups first, then those of the metrics and their conditions; -1: a metric has none. */
 interface MetricReads {
   readonly reads: readonly number[];
-  readonly readTypes: readonly ColumnType[];
+  readonly readTypes: readonly StoredType[];
   readonly groups: number;
   readonly places: readonly number[];
   readonly conditions: readonly number[];
@@ -175,63 +228,41 @@ interface MetricReads {
 function readsOf(
   groups: readonly Column[],
   metrics: readonly PlannedMetric[],
-  { input }: OperatorContext,
+  { input, indexOf }: OperatorContext,
 ): MetricReads {
   const sources = metrics.map(({ source }) => source);
+  const moved = metrics.flatMap(({ fn, source }) => {
+    return source === null ? [] : [movesCell(fn, source) ? storedType(source) : source.type];
+  });
   const columns = [...groups, ...sources.filter((source) => source !== null)];
   let next = groups.length;
   const places = sources.map((source) => (source === null ? -1 : next++));
   const conditions = metrics.map(({ where }) => (where === null ? -1 : next++));
   const added = conditions.filter((place) => place >= 0).map((_, index) => input.length + index);
   return {
-    reads: [...columns.map((column) => columnIndex(input, column)), ...added],
-    readTypes: [...columns.map(({ type }) => type), ...added.map(() => 'boolean' as const)],
+    reads: [...columns.map(indexOf), ...added],
+    readTypes: [...storedTypes(groups), ...moved, ...added.map(() => 'boolean' as const)],
     groups: groups.length,
     places,
     conditions,
   };
 }
 
-function foldedMetrics(metrics: readonly PlannedMetric[], { places, conditions }: MetricReads): FoldedMetric[] {
-  return metrics.map(({ fn, source, type }, index) => {
-    return { fn, type: source?.type ?? null, makes: type, place: places[index]!, condition: conditions[index]! };
-  });
-}
-
-function reductionOf(
+function groupMetrics(
   metrics: readonly PlannedMetric[],
-  { places, conditions }: MetricReads,
-  context: OperatorContext,
-): Pick<GroupReduction, 'makes' | 'metrics' | 'begin' | 'add' | 'end'> {
-  const held = new HeldBytes(context.budget);
-  const accumulators = metrics.map(({ fn, source, separator, percent }): Accumulator => {
-    return makeAccumulator(fn, source?.type ?? null, { separator, percent, held });
+  { places, conditions, readTypes }: MetricReads,
+): GroupMetric[] {
+  return metrics.map(({ fn, source, type, separator, percent }, index) => {
+    const place = places[index]!;
+    return {
+      fn,
+      type: source?.type ?? null,
+      reads: source === null ? null : readTypes[place]!,
+      makes: movesCell(fn, source) ? 'text_with_kind' : type,
+      place,
+      condition: conditions[index]!,
+      separator,
+      percent,
+    };
   });
-  return {
-    makes: metrics.map(({ type }) => type),
-    metrics: { held, accumulators, cell: cellOf },
-    begin() {
-      held.release();
-      for (const accumulator of accumulators) accumulator.begin();
-    },
-    add(values: readonly unknown[]) {
-      for (const [index, accumulator] of accumulators.entries()) {
-        const place = places[index]!;
-        const condition = conditions[index]!;
-        if (condition >= 0 && values[condition] !== true) continue;
-        accumulator.add(place < 0 ? null : values[place]);
-      }
-    },
-    end() {
-      const cells = accumulators.map((accumulator) => cellOf(accumulator.end()));
-      held.release();
-      return cells;
-    },
-  };
-}
-
-/** The rows of a group are gone when its sum turns out too large: the Run ends, whatever `on_error` says. */
-function cellOf(value: unknown): unknown {
-  if (!(value instanceof CellFault)) return value;
-  throw new Failed('TEMPLATE_ROW_ERROR', `aggregate: ${value.code}: a sum or text is larger than a cell can be.`);
 }

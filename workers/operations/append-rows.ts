@@ -1,16 +1,17 @@
 // The operation `append_rows`: rows of the Template or of a reference table behind those of the file.
-import { Batch, type ColumnData } from '../batch.ts';
+import { Batch, type ColumnData } from '../batch/batch.ts';
+import { ColumnBuilder } from '../batch/column-builder.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { Failed } from '../failure.ts';
-import type { Column } from '../schema.ts';
-import { RowCodec } from '../spill/row-codec.ts';
-import { BATCH_ROOM, RowReader } from '../spill/row-reader.ts';
+import { type Constant, constantValue } from '../execution/cells/constant-value.ts';
+import { tableColumns, tableName } from '../execution/join/planned-table.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { RowCodec } from '../execution/spill/row-codec.ts';
+import { BATCH_ROOM, SpillReader } from '../execution/spill/spill-reader.ts';
+import { Failed } from '../protocol/failure.ts';
+import { PAUSE, type Slices, type Steps } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { ColumnBuilder } from './cells/column-builder.ts';
-import { type Constant, constantValue } from './cells/constant-value.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { tableColumns, tableName } from './tables/planned-table.ts';
 
 /** Rows that a Template may hold: more belong into a table. */
 const ROWS_MAX = 1000;
@@ -118,14 +119,14 @@ class AppendedRows implements Operator {
     this.#plan = planned;
   }
 
-  push(batch: Batch): void {
+  push(batch: Batch): Slices {
     for (let position = 0; position < batch.live; position++) {
       this.#lastSource = Math.max(this.#lastSource, batch.sourceRow(batch.physicalRow(position)));
     }
-    this.#context.next(batch);
+    return this.#context.next(batch);
   }
 
-  *finish(): Iterable<void> {
+  *finish(): Steps {
     if ('table' in this.#plan) {
       yield* this.#tableRows(this.#plan.table);
       return;
@@ -133,23 +134,23 @@ class AppendedRows implements Operator {
     const { rows } = this.#plan;
     for (let from = 0; from < rows.length; from += BATCH_ROWS) {
       const some = rows.slice(from, from + BATCH_ROWS);
-      this.#handOn(some.length, ({ id }, row) => some[row]!.get(id) ?? null);
+      yield* this.#emit(some.length, ({ id }, row) => some[row]!.get(id) ?? null);
       yield;
     }
   }
 
-  *#tableRows(name: string): Iterable<void> {
+  *#tableRows(name: string): Steps {
     const { arena, kernel, input, tables } = this.#context;
     const table = tables.get(name);
     if (table === undefined) throw new Error('a planned table is not there');
     const places = new Map(input.map((column) => [column.id, table.columns.indexOf(column.name)]));
     const codec = new RowCodec(arena.heap, kernel, new Array(table.columns.length).fill('text'));
-    const reader = new RowReader(arena, codec, BATCH_ROOM);
+    const reader = new SpillReader(arena, codec, BATCH_ROOM);
     reader.open(table);
     let done = 0;
     while (reader.advance() > 0) {
       const batch = reader.batch();
-      this.#handOn(batch.live, (column, row) => {
+      yield* this.#emit(batch.live, (column, row) => {
         const place = places.get(column.id)!;
         const text = place < 0 ? null : batch.text({ kind: 'views', at: batch.views(place) }, row);
         const made = constantValue(text, column.type);
@@ -163,10 +164,14 @@ class AppendedRows implements Operator {
   }
 
   /** Hands `count` rows on; `cell` gives their values. */
-  #handOn(count: number, cell: (column: Column, row: number) => unknown): void {
-    const { arena, input, next } = this.#context;
+  *#emit(count: number, cell: (column: Column, row: number) => unknown): Slices {
+    const { arena, clock, input, next } = this.#context;
     const mark = arena.next;
-    const columns = input.map((column) => this.#column(column, count, cell));
+    const columns: ColumnData[] = [];
+    for (const column of input) {
+      columns.push(this.#column(column, count, cell));
+      if (clock.isDue()) yield PAUSE;
+    }
     const selection = arena.take(count * 4);
     for (let row = 0; row < count; row++) arena.heap.u32[(selection >>> 2) + row] = row;
     const first = this.#lastSource + 1;
@@ -174,7 +179,7 @@ class AppendedRows implements Operator {
     const materialise = (): never => {
       throw new Error('rows that are appended have no raw columns');
     };
-    next(
+    yield* next(
       new Batch({
         arena,
         rows: count,

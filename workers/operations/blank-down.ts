@@ -1,15 +1,16 @@
 // The operation `blank_down`: a value that repeats the one above is blanked.
-import { type Batch, META_NULL } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
+import { CellReader } from '../batch/cell-values.ts';
 import { Type } from '../bundled/type-box.ts';
-import { isEqual } from '../expression/equality.ts';
-import type { Value } from '../expression/value.ts';
-import { editedIds } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { COLUMN_TYPES, columnSet } from './column-set.ts';
-import { copyTyped, copyViews, type TypedData } from './fills/carried-fill.ts';
-import { FillFrame, type Marks, settleNewColumn } from './fills/fill-frame.ts';
-import { LastCells } from './fills/last-cells.ts';
+import { editedIds } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { copyTyped, copyViews, type TypedData } from '../execution/ordered/carried-fill.ts';
+import { FillFrame, type Marks, settleNewColumn } from '../execution/ordered/fill-frame.ts';
+import { LastCells } from '../execution/ordered/last-cells.ts';
+import { COLUMN_TYPES, columnSet } from '../execution/parameters/column-set.ts';
+import { isEqual } from '../expression/compile/equality.ts';
+import type { Value } from '../expression/compile/value.ts';
+import { META_NULL } from '../kernel/layout/cells.ts';
 import { defineOperation } from './operation.ts';
 
 export const blankDown = defineOperation({
@@ -111,7 +112,7 @@ export const blankDown = defineOperation({
     },
   ],
   effect({ columns, into }, scope) {
-    return cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: null });
+    return cellTargets(scope, { columns, into, takes: COLUMN_TYPES, makes: null, moves: true });
   },
   edits: editedIds,
   start(targets, context) {
@@ -122,16 +123,16 @@ export const blankDown = defineOperation({
       return { last: new LastCells(arena.heap), hasLast: false, reader, value: null };
     });
     return {
-      push(given) {
+      *push(given) {
         const mark = arena.next;
-        const { batch, masks } = frame.mark(given);
+        const { batch, masks } = yield* frame.mark(given);
         const made = frame.sources.map((index, target) => {
           const chosen = frame.chosen(target, masks);
           const { column, blanked } = blankRepeats(batch, index, chosen, states[target]!);
           report.cells_changed += frame.inPlace[target] ? blanked : settleNewColumn(batch, column, chosen);
           return column;
         });
-        next(frame.put(batch, made));
+        yield* next(frame.put(batch, made));
         arena.release(mark);
       },
     };
@@ -154,7 +155,7 @@ function blankRepeats(batch: Batch, index: number, chosen: Marks | null, state: 
     return { column, blanked: blankValues(batch, column, chosen, state) };
   }
   const views = batch.views(index);
-  const column = copyViews(batch, views);
+  const column = copyViews(batch, index);
   return { column, blanked: blankTexts(batch, views, column.at, chosen, state) };
 }
 

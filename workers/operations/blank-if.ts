@@ -1,12 +1,12 @@
 // The operation `blank_if`: takes away cells that only look like values.
+import type { ColumnType } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import type { ColumnType } from '../schema.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { wholeCellStep } from './cells/replace-steps.ts';
-import { textEdit } from './cells/text-cells.ts';
-import { valueEdit } from './cells/value-cells.ts';
-import { COLUMN_TYPES, columnSet } from './column-set.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { wholeCellStep } from '../execution/cells/replace-steps.ts';
+import { textEdit } from '../execution/cells/text-cells.ts';
+import { valueEdit } from '../execution/cells/value-cells.ts';
+import { COLUMN_TYPES, columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const blankIf = defineOperation({

@@ -1,18 +1,21 @@
 // The operation `cast`: columns of another type.
+import type { ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { ColumnType } from '../schema.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { nativeJson, readJson } from '../execution/cells/json-cells.ts';
+import { finiteNumber, numberEdit } from '../execution/cells/number-cells.ts';
+import { textOfValue } from '../execution/cells/text-of-value.ts';
+import { CellFault, convertEdit, type NativeReader } from '../execution/cells/value-cells.ts';
+import { columnType } from '../execution/parameters/column-set.ts';
+import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TEXT } from '../kernel/layout/native-kinds.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, parseDateText } from '../values/calendar.ts';
+import { timestampOfFields } from '../values/date-pattern.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
-import { jsonKind } from '../values/json-parts.ts';
+import { nativeDate, nativeNumber } from '../values/native-cell.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
-import { type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { finiteNumber, numberEdit } from './cells/number-cells.ts';
-import { textOfValue } from './cells/text-of-value.ts';
-import { CellFault, convertEdit } from './cells/value-cells.ts';
-import { columnType } from './column-set.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -108,11 +111,15 @@ export const cast = defineOperation({
       const from = target.source!.type;
       const { type } = target.target;
       const convert = converter(from, type, words);
-      if (from !== 'text' || (type !== 'decimal' && type !== 'integer' && type !== 'number')) {
-        return convertEdit(context, target, convert);
+      if (from !== 'text') return convertEdit(context, target, convert);
+      const native = nativeConverter(type, words);
+      if (type === 'text') return asTextEdit(context, convertEdit(context, target, convert, native));
+      if (type !== 'decimal' && type !== 'integer' && type !== 'number') {
+        return convertEdit(context, target, convert, native);
       }
       const scale = type === 'integer' ? 0 : null;
-      return numberEdit(context, target, { format: {}, type, scale, rounding: 'error', minusZero: true }, convert);
+      const reading = { format: {}, type, scale, rounding: 'error', minusZero: true } as const;
+      return numberEdit(context, target, reading, convert, native);
     });
     return startCellOperator(context, targets, edits);
   },
@@ -149,11 +156,50 @@ function converter(from: ColumnType, to: ColumnType, words: Words): (value: unkn
   }
 }
 
-/** As parse_json reads it. */
-function readJson(value: unknown): unknown {
-  const kind = jsonKind(value as string);
-  if (kind === 'none') return new CellFault('BAD_JSON');
-  return kind === 'null' ? null : (value as string).trim();
+/** A native cell is converted as a column of its type is: of a time, which has none, only the text is known. */
+function nativeConverter(to: ColumnType, words: Words): NativeReader {
+  if (to === 'text') return (text) => text;
+  if (to === 'json') return nativeJson;
+  const converters = new Map(NATIVE_TYPES.map(([kind, type]) => [kind, converter(type, to, words)]));
+  return (text, kind) => {
+    // Not by way of a decimal, which holds fewer numbers.
+    if (kind === KIND_NUMBER && to === 'number') return finiteNumber(Number(text));
+    const value = nativeValue(text, kind);
+    return value === null
+      ? new CellFault('OUT_OF_RANGE')
+      : (converters.get(kind) ?? converter('text', to, words))(value);
+  };
+}
+
+const NATIVE_TYPES = [
+  [KIND_NUMBER, 'decimal'],
+  [KIND_BOOLEAN, 'boolean'],
+  [KIND_DATE, 'date'],
+  [KIND_DATETIME, 'datetime'],
+] as const;
+
+/** Null for a number that no decimal holds. */
+function nativeValue(text: string, kind: number): unknown {
+  if (kind === KIND_NUMBER) return nativeNumber(text);
+  if (kind === KIND_BOOLEAN) return text === 'true';
+  const fields = nativeDate(text, kind);
+  if (fields === null) return text;
+  return kind === KIND_DATE ? new CalendarDate(fields.days) : (timestampOfFields(fields, 0) ?? text);
+}
+
+/** With a column of texts in place, whose cells stay as they are and are known for texts from now on. */
+function asTextEdit({ arena }: OperatorContext, byCell: CellEdit): CellEdit {
+  return (work) => {
+    const { batch, column, rows, count, inPlace } = work;
+    const source = batch.columns[column]!;
+    if (!inPlace || source.kind !== 'views' || source.kinds === undefined) return byCell(work);
+    const kinds = arena.tryTake(batch.rows);
+    if (kinds === 0) return null;
+    const { u8, u32 } = batch.heap;
+    u8.copyWithin(kinds, source.kinds, source.kinds + batch.rows);
+    for (let i = 0; i < count; i++) u8[kinds + u32[(rows >>> 2) + i]!] = KIND_TEXT;
+    return { kind: 'views', at: source.at, kinds };
+  };
 }
 
 /** Numbers keep their digits, dates are texts. */
@@ -179,7 +225,7 @@ function toInteger(value: unknown): unknown {
 }
 
 function toNumber(value: unknown): unknown {
-  if (typeof value === 'string' && /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$/.test(value))
+  if (typeof value === 'string' && /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?$/.test(value))
     return finiteNumber(Number(value));
   const exact = typeof value === 'string' ? null : toDecimal(value);
   return exact === null ? new CellFault('NOT_A_NUMBER') : finiteNumber(decimalToNumber(exact));

@@ -1,7 +1,12 @@
 // The operation `check_totals`: numbers about all rows that must come out right, or the Run fails.
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
+import type { Accumulator } from '../execution/aggregate/accumulator.ts';
+import { makeAccumulator } from '../execution/aggregate/accumulators.ts';
+import { HeldBytes } from '../execution/aggregate/holistic-metrics.ts';
+import type { Slices } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
 import {
   addDecimals,
@@ -11,12 +16,7 @@ import {
   negateDecimal,
   parseDecimal,
 } from '../values/decimal.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import type { Accumulator } from './rows/accumulator.ts';
-import { makeAccumulator } from './rows/accumulators.ts';
-import { HeldBytes } from './rows/held-values.ts';
 
 const amount = Type.Union([Type.Number(), Type.String({ minLength: 1 })]);
 
@@ -158,19 +158,19 @@ class Totals implements Operator {
       terms.map(({ name, column }) => {
         const total = makeAccumulator(name, column?.type ?? null, { separator: '', percent: 50, held });
         total.begin();
-        return { reader: column && new CellReader(column.type, columnIndex(context.input, column)), total };
+        return { reader: column && new CellReader(column.type, context.indexOf(column)), total };
       }),
     );
   }
 
-  push(batch: Batch): void {
+  push(batch: Batch): Slices {
     for (const { reader, total } of this.#terms.flat()) {
       reader?.bind(batch);
       for (let position = 0; position < batch.live; position++) {
         total.add(reader === null ? true : reader.read(batch.physicalRow(position)));
       }
     }
-    this.#context.next(batch);
+    return this.#context.next(batch);
   }
 
   finish(): Iterable<void> {

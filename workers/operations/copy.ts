@@ -1,7 +1,6 @@
 // The operation `copy`: a second column with the same cells.
 import { Type } from '../bundled/type-box.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { columnName } from './column-set.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const copy = defineOperation({
@@ -37,11 +36,11 @@ export const copy = defineOperation({
   effect({ from, to }, scope) {
     const source = scope.read(from, '/from');
     if (source === null) return null;
-    return { source, made: scope.add(to, source.type, '/to') };
+    return { source, made: scope.add(to, source.type, '/to', undefined, source.hasKinds) };
   },
-  start(plan, { input, output, layout, next }) {
+  start(plan, { indexOf, output, layout, next }) {
     if (plan === null) return { push: next };
-    const from = columnIndex(input, plan.source);
+    const from = indexOf(plan.source);
     const order = output.map(({ id }, index) => (id === plan.made.id ? from : layout[index]!));
     return { push: (batch) => next(batch.withColumns(order.map((index) => batch.columns[index]!))) };
   },

@@ -1,18 +1,21 @@
 // The operation `dedupe`: one row of each key.
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
+import { type Column, storedType, storedTypes } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { columnSet } from './column-set.ts';
-import { DistinctRows } from './keys/distinct-rows.ts';
-import { type MatchLevel, matchParameter } from './keys/match-level.ts';
-import { RowKeys } from './keys/row-keys.ts';
+import { type GroupReduction, SortAggregate } from '../execution/aggregate/sort-aggregate.ts';
+import { HashDistinct } from '../execution/keys/hash-distinct.ts';
+import { type MatchLevel, matchParameter } from '../execution/keys/match-level.ts';
+import { RowKeys } from '../execution/keys/row-keys.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import { DONE } from '../run/time-slices.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { type GroupReduction, RowGroups } from './rows/row-groups.ts';
 
 export const dedupe = defineOperation({
   name: 'dedupe',
   summary: 'Keeps one row of each key and drops the others; the order stays.',
+  knownAs: [
+    { names: ['drop_duplicates', 'deduplicate', 'distinct', 'unique', 'remove_duplicates'], form: 'by: [...]' },
+  ],
   parameters: Type.Object({
     by: Type.Optional(columnSet),
     keep: Type.Optional(
@@ -144,13 +147,19 @@ export const dedupe = defineOperation({
     return { columns, keep, match, nullsDistinct: nulls === 'distinct', counts: count_into !== undefined };
   },
   start(plan, context) {
-    const indexes = plan.columns.map((column) => columnIndex(context.input, column));
+    const indexes = plan.columns.map((column) => context.indexOf(column));
     if (plan.keep === 'first' && !plan.counts) {
       if (indexes.length === 0) return { push: context.next };
-      return new DistinctRows(context, new RowKeys(context, indexes, plan.match, plan.nullsDistinct));
+      return new HashDistinct(context, new RowKeys(context, indexes, plan.match, plan.nullsDistinct));
     }
-    const groups = new RowGroups(context, reductionOf(plan, indexes, context));
-    return { push: (batch: Batch) => groups.add(batch), finish: () => groups.finish(context.next) };
+    const groups = new SortAggregate(context, reductionOf(plan, indexes, context));
+    return {
+      push(batch: Batch) {
+        groups.add(batch);
+        return DONE;
+      },
+      finish: () => groups.finish(context.next),
+    };
   },
 });
 
@@ -170,9 +179,9 @@ function reductionOf(plan: Plan, indexes: readonly number[], { input, output }: 
   const order = output.map(({ id }) => reads.findIndex((index) => input[index]!.id === id));
   return {
     reads,
-    readTypes: reads.map((index) => input[index]!.type),
+    readTypes: reads.map((index) => storedType(input[index]!)),
     groups: indexes.length,
-    makes: output.map(({ type }) => type),
+    makes: storedTypes(output),
     match: plan.match,
     nullsDistinct: plan.nullsDistinct,
     place: plan.keep === 'last' ? 'last' : 'first',

@@ -1,14 +1,16 @@
 // The operation `drop_blank_rows`: takes rows without content away.
-import { type Batch, META_NULL } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { columnSet } from './column-set.ts';
+import { unlistedRows } from '../execution/cells/unlisted-rows.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import { META_NULL } from '../kernel/layout/cells.ts';
+import type { Slices } from '../run/time-slices.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { unlistedRows } from './rows/unlisted-rows.ts';
 
 export const dropBlankRows = defineOperation({
   name: 'drop_blank_rows',
   summary: 'Drops rows in which all columns, or all the named ones, are null or only white space.',
+  knownAs: [{ names: ['dropna', 'remove_empty_rows'], form: null }],
   parameters: Type.Object({ columns: Type.Optional(columnSet) }),
   cells: false,
   memory: 'R',
@@ -52,12 +54,12 @@ export const dropBlankRows = defineOperation({
   },
   start(columns, context) {
     if (columns.length === 0) return { push: context.next };
-    const indexes = columns.map((column) => columnIndex(context.input, column));
+    const indexes = columns.map((column) => context.indexOf(column));
     return { push: (batch) => pushFilled(batch, indexes, context) };
   },
 });
 
-function pushFilled(batch: Batch, columns: readonly number[], { kernel, next }: OperatorContext): void {
+function* pushFilled(batch: Batch, columns: readonly number[], { kernel, next }: OperatorContext): Slices {
   const { arena } = batch;
   const mark = arena.next;
   const blank = arena.take(batch.live * 4);
@@ -69,8 +71,8 @@ function pushFilled(batch: Batch, columns: readonly number[], { kernel, next }: 
     if (column.kind === 'typed') count = keepNull(batch, column.meta, blank, count);
     else count = kernel.exports.keepBlank(batch.views(index), blank, count);
   }
-  if (count === 0) next(batch);
-  else if (count < batch.live) next(unlistedRows(batch, blank, count, kernel));
+  if (count === 0) yield* next(batch);
+  else if (count < batch.live) yield* next(unlistedRows(batch, blank, count, kernel));
   arena.release(mark);
 }
 

@@ -1,12 +1,12 @@
 // The operation `drop_repeated_headers`: takes rows away that repeat the file's header, as at the top of each page.
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import type { TextStep } from './cells/text-chain.ts';
-import { matchSteps, matchText } from './keys/match-level.ts';
-import { RowKeys } from './keys/row-keys.ts';
+import { piecesOf } from '../execution/cells/slices.ts';
+import type { TextStep } from '../execution/cells/text-chain.ts';
+import { matchSteps, matchText } from '../execution/keys/match-level.ts';
+import { RowKeys } from '../execution/keys/row-keys.ts';
+import type { Slices } from '../run/time-slices.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { inSlices } from './slices.ts';
 
 export const dropRepeatedHeaders = defineOperation({
   name: 'drop_repeated_headers',
@@ -50,7 +50,7 @@ export const dropRepeatedHeaders = defineOperation({
     const expected = input.flatMap((column): ExpectedCell[] => {
       const header = headers.get(column.id);
       if (header === undefined || column.type !== 'text') return [];
-      return [{ index: columnIndex(input, column), text: matchText(steps, header) }];
+      return [{ index: context.indexOf(column), text: matchText(steps, header) }];
     });
     const first = expected.find(({ text }) => text !== '');
     return first === undefined ? { push: context.next } : new RepeatedHeaders(context, steps, expected, first);
@@ -83,16 +83,16 @@ class RepeatedHeaders implements Operator {
     this.#keys = new RowKeys(context, [first.index], 'normal');
   }
 
-  push(batch: Batch): void {
+  *push(batch: Batch): Slices {
     this.#keys.prepare(batch);
     const columns = [...batch.columns];
-    inSlices(batch, (from, to) => {
-      const left = this.#dataRows(batch.slice(from, to));
-      if (left !== null && left.live > 0) this.#context.next(left);
+    for (const piece of piecesOf(batch)) {
+      const left = this.#dataRows(batch.slice(piece.from, piece.to));
+      piece.isTooLarge = left === null;
+      if (left !== null && left.live > 0) yield* this.#context.next(left);
       // Views that were made lie in the part of the arena that the next piece overwrites.
       batch.columns = [...columns];
-      return left !== null;
-    });
+    }
   }
 
   /** Null when the arena is full. */

@@ -1,12 +1,13 @@
 // The operation `drop`: takes columns away.
 import { Type } from '../bundled/type-box.ts';
-import { arrange } from './arrange.ts';
-import { columnSet } from './column-set.ts';
+import { arrange } from '../execution/cells/arrange.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const drop = defineOperation({
   name: 'drop',
   summary: 'Removes columns; the others stay as they are.',
+  knownAs: [{ names: ['remove', 'delete', 'drop_columns', 'remove_columns'], form: 'columns: [...]' }],
   parameters: Type.Object({ columns: columnSet }),
   cells: false,
   memory: 'R',

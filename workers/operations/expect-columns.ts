@@ -1,8 +1,8 @@
 // The operation `expect_columns`: which columns there must be at this step, decided from the header alone.
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
 import type { Scope } from '../template/scope.ts';
-import { columnName } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 const parameters = Type.Object({

@@ -1,19 +1,22 @@
 // The operation `explode`: a cell with several values becomes as many rows.
-import type { Batch, ColumnData } from '../batch.ts';
+import type { Batch, ColumnData } from '../batch/batch.ts';
+import { CellReader } from '../batch/cell-values.ts';
+import { ColumnBuilder } from '../batch/column-builder.ts';
+import type { NativeText } from '../batch/native-text.ts';
+import { type Column, type ColumnType, type StoredType, storedType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { RowErrorCode } from '../report.ts';
-import type { Column, ColumnType } from '../schema.ts';
+import { arrange } from '../execution/cells/arrange.ts';
+import { columnIndex } from '../execution/cells/cell-operator.ts';
+import { copiedRowsMax, copyRows } from '../execution/cells/copied-rows.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
+import type { RowErrorCode } from '../run/report.ts';
+import { PAUSE, type Slices } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
 import { jsonItems, jsonKind } from '../values/json-parts.ts';
 import { trimWhiteSpace } from '../values/text-edits.ts';
-import { arrange } from './arrange.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { ColumnBuilder } from './cells/column-builder.ts';
-import { columnName } from './column-set.ts';
+import { splitText } from '../values/text-search.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { COPIED_ROWS_MAX, copyRows } from './rows/copied-rows.ts';
 
 /** Rows of one cell unless the Template says otherwise: far above what people write into a cell. */
 const ITEMS_MAX = 10_000;
@@ -130,7 +133,7 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
 
 interface Copies {
   readonly rows: number[];
-  readonly values: (string | null)[];
+  readonly values: (string | NativeText | null)[];
   readonly indexes: (number | null)[];
 }
 
@@ -146,29 +149,34 @@ class Explode implements Operator {
     this.#plan = planned;
     this.rowsMost = planned.itemsMax;
     this.#index = columnIndex(context.input, planned.column);
-    this.#reader = new CellReader(planned.column.type, this.#index);
+    this.#reader = new CellReader(storedType(planned.column), this.#index);
   }
 
-  push(batch: Batch): void {
+  *push(batch: Batch): Slices {
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    const rowsMax = copiedRowsMax(batch.columns.length);
     let copies: Copies = { rows: [], values: [], indexes: [] };
-    const add = (row: number, value: string | null, index: number | null): void => {
-      copies.rows.push(row);
-      copies.values.push(value);
-      copies.indexes.push(index);
-      if (copies.rows.length < COPIED_ROWS_MAX) return;
-      this.#handOn(batch, copies);
-      copies = { rows: [], values: [], indexes: [] };
-    };
     for (let position = 0; position < batch.live; position++) {
       const row = batch.physicalRow(position);
       this.#reader.bind(batch);
       const items = this.#items(batch, row);
       if (items === null) continue;
-      for (const [index, value] of items.entries()) add(row, value, index + 1);
-      if (items.length === 0) add(row, null, null);
+      if (items.length === 0) addCopy(copies, row, null, null);
+      for (const [index, item] of items.entries()) {
+        // A cell that is its only value stays what it is.
+        const value = items.length === 1 && item === this.#reader.text(row) ? this.#whole(row) : item;
+        addCopy(copies, row, value, index + 1);
+        if (copies.rows.length < rowsMax) continue;
+        yield* this.#emit(batch, copies);
+        copies = { rows: [], values: [], indexes: [] };
+      }
+      if (this.#context.clock.isDue()) yield PAUSE;
     }
-    if (copies.rows.length > 0) this.#handOn(batch, copies);
+    if (copies.rows.length > 0) yield* this.#emit(batch, copies);
+  }
+
+  #whole(row: number): string | NativeText | null {
+    return this.#reader.read(row) as string | NativeText | null;
   }
 
   /** The values of a row's cell; none: its row stays alone, null: it is dropped. */
@@ -176,7 +184,8 @@ class Explode implements Operator {
     const { column, separator, trim, itemsMax } = this.#plan;
     const text = this.#reader.text(row);
     if (text === null || text === '') return [];
-    const items = separator === null ? arrayItems(text, column.type) : textItems(text, separator, trim, itemsMax);
+    const items =
+      separator === null ? arrayItems(text, column.type, itemsMax) : textItems(text, separator, trim, itemsMax);
     const code: RowErrorCode | null = items === null ? 'BAD_JSON' : items.length > itemsMax ? 'SPLIT_COUNT' : null;
     if (code === null) return items;
     const action = this.#context.errors.report(batch, row, column.name, code);
@@ -184,22 +193,22 @@ class Explode implements Operator {
     return action === 'keep' ? [text] : [];
   }
 
-  #handOn(batch: Batch, { rows, values, indexes }: Copies): void {
+  *#emit(batch: Batch, { rows, values, indexes }: Copies): Slices {
     const { arena, input, layout, next } = this.#context;
     const mark = arena.next;
     const copied = copyRows(
-      arena,
+      this.#context,
       batch,
       rows,
       input.map((_, index) => index),
     );
-    copied.columns[this.#index] = this.#column(this.#plan.column.type, values);
+    copied.columns[this.#index] = this.#column(storedType(this.#plan.column), values);
     const made = this.#plan.hasIndex ? [this.#column('integer', indexes)] : [];
-    next(arrange(copied, layout, made));
+    yield* next(arrange(copied, layout, made));
     arena.release(mark);
   }
 
-  #column(type: ColumnType, values: readonly unknown[]): ColumnData {
+  #column(type: StoredType, values: readonly unknown[]): ColumnData {
     const { arena } = this.#context;
     const builder = new ColumnBuilder(arena, type);
     for (;;) {
@@ -212,19 +221,33 @@ class Explode implements Operator {
   }
 }
 
+function addCopy(
+  { rows, values, indexes }: Copies,
+  row: number,
+  value: string | NativeText | null,
+  index: number | null,
+): void {
+  rows.push(row);
+  values.push(value);
+  indexes.push(index);
+}
+
 /** One part more than allowed is enough to know. */
 function textItems(text: string, separator: string, trim: boolean, itemsMax: number): (string | null)[] {
-  return text.split(separator, itemsMax + 1).map((part) => {
+  return splitText(text, separator, itemsMax + 1).map((part) => {
     const item = trim ? trimWhiteSpace(part) : part;
     return item === '' ? null : item;
   });
 }
 
-/** Null when the text is no array. */
-function arrayItems(text: string, type: ColumnType): (string | null)[] | null {
+/** Null when the text is no array. One item more than allowed is enough to know. */
+function arrayItems(text: string, type: ColumnType, itemsMax: number): (string | null)[] | null {
   if (jsonKind(text) !== 'array') return null;
-  return jsonItems(text).map((item) => {
-    if (item === 'null' || item === '""') return null;
-    return type === 'text' && item.startsWith('"') ? (JSON.parse(item) as string) : item;
-  });
+  const items: (string | null)[] = [];
+  for (const item of jsonItems(text)) {
+    if (item === 'null' || item === '""') items.push(null);
+    else items.push(type === 'text' && item.startsWith('"') ? (JSON.parse(item) as string) : item);
+    if (items.length > itemsMax) break;
+  }
+  return items;
 }

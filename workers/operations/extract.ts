@@ -1,14 +1,18 @@
 // The operation `extract`: parts of a text that a pattern finds become columns.
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
-import type { Column } from '../schema.ts';
+import { type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { foundEdit } from '../execution/cells/found-cells.ts';
+import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
+import {
+  compileRegularExpression,
+  mayWalk,
+  type RegularExpression,
+} from '../expression/patterns/regular-expression.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { type CellTarget, columnIndex, editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { foundEdit } from './cells/found-cells.ts';
-import { CellFault, valueEdit } from './cells/value-cells.ts';
-import { columnName } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 /** New columns that one operation may make. */
@@ -97,7 +101,7 @@ export const extract = defineOperation({
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { source, pattern, targets, groups, missIsError } = plan;
-    const column = columnIndex(context.input, source);
+    const column = context.indexOf(source);
     const reader = new CellReader('text', column);
     const edits = groups.map((group, index) => {
       // One error for a row, however many columns it has none for.

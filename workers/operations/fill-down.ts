@@ -1,14 +1,14 @@
 // The operation `fill_down`: an empty cell gets the value above it.
 import { Type } from '../bundled/type-box.ts';
-import { columnIndex, editedIds } from './cells/cell-operator.ts';
-import { intoParameter } from './cells/cell-targets.ts';
-import { columnSet } from './column-set.ts';
-import { checkCondition } from './expressions/check-expression.ts';
-import { rowCondition } from './expressions/row-condition.ts';
-import { CarriedFill } from './fills/carried-fill.ts';
-import { FillFrame } from './fills/fill-frame.ts';
-import { planFill } from './fills/fill-plan.ts';
-import { GroupedFill } from './fills/grouped-fill.ts';
+import { editedIds } from '../execution/cells/cell-operator.ts';
+import { intoParameter } from '../execution/cells/cell-targets.ts';
+import { checkCondition } from '../execution/expressions/check-expression.ts';
+import { rowCondition } from '../execution/expressions/row-condition.ts';
+import { CarriedFill } from '../execution/ordered/carried-fill.ts';
+import { FillFrame } from '../execution/ordered/fill-frame.ts';
+import { planFill } from '../execution/ordered/fill-plan.ts';
+import { GroupedFill } from '../execution/ordered/grouped-fill.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 export const fillDown = defineOperation({
@@ -16,6 +16,7 @@ export const fillDown = defineOperation({
   summary:
     'Gives empty cells the last value above them, within the rows of their group. With `where` only the cells of those ' +
     'rows are filled; the values still come from all rows, also from those outside `where`.',
+  knownAs: [{ names: ['fillna', 'ffill', 'forward_fill'], form: null }],
   parameters: Type.Object({
     columns: columnSet,
     group_by: Type.Optional(columnSet),
@@ -167,25 +168,30 @@ export const fillDown = defineOperation({
   start({ targets, groups, reset }, context) {
     const resets = reset === null ? null : rowCondition(reset, context.input, context);
     const frame = new FillFrame(context, targets, resets);
-    const groupColumns = groups.map((column) => columnIndex(context.input, column));
+    const groupColumns = groups.map((column) => context.indexOf(column));
     return groups.length === 0 ? fillAll(context, frame) : new GroupedFill(context, frame, groupColumns);
   },
 });
 
-function fillAll({ arena, next, report }: OperatorContext, frame: FillFrame): Operator {
+function fillAll({ arena, input, next, report }: OperatorContext, frame: FillFrame): Operator {
   const fills = frame.sources.map((column, target) => {
-    return new CarriedFill(arena, { column, inPlace: frame.inPlace[target]!, seeds: -1 });
+    return new CarriedFill(arena, {
+      column,
+      inPlace: frame.inPlace[target]!,
+      hasKinds: input[column]!.hasKinds === true,
+      seeds: -1,
+    });
   });
   return {
-    push(given) {
+    *push(given) {
       const mark = arena.next;
-      const { batch, masks, extra: forgets } = frame.mark(given);
+      const { batch, masks, extra: forgets } = yield* frame.mark(given);
       const made = fills.map((fill, target) => {
         const { column, changed } = fill.fill(batch, { forgets, chosen: frame.chosen(target, masks) });
         report.cells_changed += changed;
         return column;
       });
-      next(frame.put(batch, made));
+      yield* next(frame.put(batch, made));
       arena.release(mark);
     },
   };

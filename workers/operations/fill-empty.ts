@@ -1,27 +1,26 @@
 // The operation `fill_empty`: gives cells without a value one.
-import { META_NULL } from '../batch.ts';
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import { columnOfType } from '../expression/environment.ts';
-import type { CheckedExpression } from '../expression/resolution.ts';
-import type { Column } from '../schema.ts';
-import type { Scope } from '../template/scope.ts';
-import { exactlyOne } from './base-parameters.ts';
 import {
   type CellEdit,
   type CellTarget,
   type CellWork,
-  columnIndex,
   editedIds,
   startCellOperator,
-} from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { constantValue } from './cells/constant-value.ts';
-import { type CellComputation, valueEdit } from './cells/value-cells.ts';
-import { COLUMN_TYPES, columnName, columnSet } from './column-set.ts';
-import { checkRowExpression } from './expressions/check-expression.ts';
-import { RowExpression } from './expressions/row-expression.ts';
-import { filledTexts, type TextFilling } from './fills/filled-texts.ts';
+} from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { constantValue } from '../execution/cells/constant-value.ts';
+import { type CellComputation, valueEdit } from '../execution/cells/value-cells.ts';
+import { checkRowExpression } from '../execution/expressions/check-expression.ts';
+import { RowExpression } from '../execution/expressions/row-expression.ts';
+import { filledTexts, type TextFilling } from '../execution/ordered/filled-texts.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { COLUMN_TYPES, columnName, columnSet } from '../execution/parameters/column-set.ts';
+import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { columnOfType } from '../expression/compile/environment.ts';
+import { META_NULL } from '../kernel/layout/cells.ts';
+import type { Scope } from '../template/scope.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 type Filling =
@@ -137,10 +136,10 @@ function emptyEdit(context: OperatorContext, plan: Plan, index: number): CellEdi
 }
 
 /** Null when cells have to be computed. */
-function textFilling({ targets, filling }: Plan, index: number, { input }: OperatorContext): TextFilling | null {
+function textFilling({ targets, filling }: Plan, index: number, { indexOf }: OperatorContext): TextFilling | null {
   if (targets[index]!.target.type !== 'text' || filling.kind === 'expression') return null;
   if (filling.kind === 'constant') return { text: filling.values[index] as string };
-  return { columns: filling.columns.map((column) => columnIndex(input, column)) };
+  return { columns: filling.columns.map(indexOf) };
 }
 
 /** Keeps the rows of the work whose cell is null or the empty text; gives how many. */
@@ -219,11 +218,8 @@ function computationOf({ targets, filling }: Plan, index: number, context: Opera
   };
 }
 
-function readerOf({ id, type }: Column, { input }: OperatorContext): CellReader {
-  return new CellReader(
-    type,
-    input.findIndex((column) => column.id === id),
-  );
+function readerOf(column: Column, context: OperatorContext): CellReader {
+  return new CellReader(column.type, context.indexOf(column));
 }
 
 function firstValue(readers: readonly CellReader[], row: number): unknown {

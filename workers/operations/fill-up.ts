@@ -1,20 +1,22 @@
 // The operation `fill_up`: an empty cell gets the value below it.
-import type { Batch } from '../batch.ts';
+
+import type { Batch } from '../batch/batch.ts';
+import { storedTypes } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { intoParameter } from './cells/cell-targets.ts';
-import { columnSet } from './column-set.ts';
-import { CarriedFill } from './fills/carried-fill.ts';
-import { FillFrame, marksColumn, marksOfColumn } from './fills/fill-frame.ts';
-import { planFill } from './fills/fill-plan.ts';
+import { intoParameter } from '../execution/cells/cell-targets.ts';
+import { CarriedFill } from '../execution/ordered/carried-fill.ts';
+import { FillFrame, marksColumn, marksOfColumn } from '../execution/ordered/fill-frame.ts';
+import { planFill } from '../execution/ordered/fill-plan.ts';
+import { PartitionedPass } from '../execution/ordered/partitioned-pass.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
-import { GroupedPass } from './rows/grouped-pass.ts';
 
 export const fillUp = defineOperation({
   name: 'fill_up',
   summary:
     'Gives empty cells the next value below them, within the rows of their group; the order stays. With `where` only the ' +
     'cells of those rows are filled; the values still come from all rows, also from those outside `where`.',
+  knownAs: [{ names: ['bfill', 'backfill'], form: null }],
   parameters: Type.Object({ columns: columnSet, group_by: Type.Optional(columnSet), into: intoParameter }),
   cells: true,
   memory: 'B',
@@ -107,15 +109,20 @@ export const fillUp = defineOperation({
     const { arena, input, output, next, report } = context;
     const frame = new FillFrame(context, targets);
     const fills = frame.sources.map((column, target) => {
-      return new CarriedFill(arena, { column, inPlace: frame.inPlace[target]!, seeds: -1 });
+      return new CarriedFill(arena, {
+        column,
+        inPlace: frame.inPlace[target]!,
+        hasKinds: input[column]!.hasKinds === true,
+        seeds: -1,
+      });
     });
     // Behind the columns of a row: whether each condition holds for it.
     const conditions = Array.from({ length: frame.conditions }, (_, at) => input.length + at);
-    const pass = new GroupedPass(context, {
-      types: [...input.map(({ type }) => type), ...conditions.map(() => 'boolean' as const)],
-      groups: groups.map((column) => columnIndex(input, column)),
+    const pass = new PartitionedPass(context, {
+      types: [...storedTypes(input), ...conditions.map(() => 'boolean' as const)],
+      groups: groups.map((column) => context.indexOf(column)),
       reversed: true,
-      makes: output.map(({ type }) => type),
+      makes: storedTypes(output),
     });
     const work = (batch: Batch, starts: Uint8Array): Batch => {
       const masks = conditions.map((index) => marksOfColumn(batch, index));
@@ -127,9 +134,9 @@ export const fillUp = defineOperation({
       return frame.put(batch, made);
     };
     return {
-      push(given) {
+      *push(given) {
         const mark = arena.next;
-        const { batch, masks } = frame.mark(given);
+        const { batch, masks } = yield* frame.mark(given);
         pass.add(batch.withColumns([...batch.columns, ...masks.map((marks) => marksColumn(batch, marks))]));
         arena.release(mark);
       },

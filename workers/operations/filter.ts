@@ -1,15 +1,17 @@
 // The operation `filter`: keeps or drops the rows for which a condition is true.
-import type { Batch, ColumnData } from '../batch.ts';
+import type { Batch, ColumnData } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { checkCondition } from './expressions/check-expression.ts';
-import { FailedRows } from './expressions/failed-rows.ts';
-import { rowCondition } from './expressions/row-condition.ts';
+import { unlistedRows } from '../execution/cells/unlisted-rows.ts';
+import { checkCondition } from '../execution/expressions/check-expression.ts';
+import { FailedRows } from '../execution/expressions/failed-rows.ts';
+import { rowCondition } from '../execution/expressions/row-condition.ts';
+import { DONE, type Slices } from '../run/time-slices.ts';
 import { defineOperation, type Next, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
-import { unlistedRows } from './rows/unlisted-rows.ts';
 
 export const filter = defineOperation({
   name: 'filter',
   summary: 'Keeps the rows for which a condition is true, or drops them. Null is not true.',
+  knownAs: [{ names: ['where', 'having'], form: "where: '...'" }],
   parameters: Type.Object({
     where: Type.String({
       minLength: 1,
@@ -87,7 +89,7 @@ class Filter implements Operator {
     this.#context = context;
   }
 
-  push(batch: Batch): void {
+  *push(batch: Batch): Slices {
     const { arena, next } = this.#context;
     const mark = arena.next;
     const failed = new FailedRows();
@@ -95,18 +97,18 @@ class Filter implements Operator {
     const columns = [...batch.columns];
     const list = arena.take(batch.live * 4);
     arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
-    const count = this.#choose(batch, list, batch.live, failed.add);
-    if (failed.size === 0) this.#handOn(batch, columns, list, count);
-    else handOn(batch, columns, list, this.#settle(batch, list, count, failed), next);
+    const count = yield* this.#choose(batch, list, batch.live, failed.add);
+    if (failed.size === 0) yield* this.#emit(batch, columns, list, count);
+    else yield* emit(batch, columns, list, this.#settle(batch, list, count, failed), next);
     arena.release(mark);
   }
 
   /** @param list the rows for which the condition is true, in their order */
-  #handOn(batch: Batch, columns: readonly ColumnData[], list: number, count: number): void {
+  #emit(batch: Batch, columns: readonly ColumnData[], list: number, count: number): Slices {
     const { next, kernel } = this.#context;
-    if (this.#mode === 'keep') handOn(batch, columns, list, count, next);
-    else if (count === 0) next(batch);
-    else if (count < batch.live) next(unlistedRows(batch.withColumns(columns), list, count, kernel));
+    if (this.#mode === 'keep') return emit(batch, columns, list, count, next);
+    if (count === 0) return next(batch);
+    return count < batch.live ? next(unlistedRows(batch.withColumns(columns), list, count, kernel)) : DONE;
   }
 
   /** Makes the list of true rows that of the rows that stay, where some have failed; gives how many. */
@@ -127,6 +129,7 @@ class Filter implements Operator {
   }
 }
 
-function handOn(batch: Batch, columns: readonly ColumnData[], list: number, live: number, next: Next): void {
-  if (live > 0) next(live === batch.live ? batch : batch.withColumns(columns).withSelection(list, live));
+function emit(batch: Batch, columns: readonly ColumnData[], list: number, live: number, next: Next): Slices {
+  if (live === 0) return DONE;
+  return next(live === batch.live ? batch : batch.withColumns(columns).withSelection(list, live));
 }

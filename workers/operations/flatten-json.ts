@@ -1,12 +1,14 @@
 // The operation `flatten_json`: values inside JSON become columns.
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
+import { columnIndex, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { nativeJson } from '../execution/cells/json-cells.ts';
+import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
+import { KIND_TEXT } from '../kernel/layout/native-kinds.ts';
 import type { Scope } from '../template/scope.ts';
 import { jsonEntries, jsonItems, jsonKind } from '../values/json-parts.ts';
-import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { CellFault, valueEdit } from './cells/value-cells.ts';
-import { columnName } from './column-set.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 /** Fields that one operation may take out. */
@@ -124,6 +126,7 @@ function readPath(source: string): Part[] | null {
 /** The first field reads a row's cell for all of them, and is the one that fails. */
 function startFields({ column, fields }: Plan, context: OperatorContext): Operator {
   const reader = new CellReader(column.type, columnIndex(context.input, column));
+  const tree = pathTree(fields);
   const found = new Map<number, readonly (string | null)[] | null>();
   const edits = fields.map((_, index) =>
     valueEdit(context, {
@@ -133,7 +136,7 @@ function startFields({ column, fields }: Plan, context: OperatorContext): Operat
         if (index === 0) found.clear();
       },
       compute(row) {
-        if (index === 0) found.set(row, readFields(reader.text(row), fields));
+        if (index === 0) found.set(row, readFields(jsonText(reader, row), fields, tree));
         const values = found.get(row);
         if (values === undefined) throw new Error('the first field has read each row');
         return values === null ? (index === 0 ? new CellFault('BAD_JSON') : null) : values[index]!;
@@ -147,19 +150,79 @@ function startFields({ column, fields }: Plan, context: OperatorContext): Operat
   );
 }
 
-/** Null when the text is no JSON. */
-function readFields(text: string | null, fields: readonly Field[]): readonly (string | null)[] | null {
-  if (text === null) return fields.map(() => null);
-  return jsonKind(text) === 'none' ? null : fields.map(({ path }) => valueAt(text.trim(), path));
+/** The text of a cell, of one that the file knows for something else than text its JSON. */
+function jsonText(reader: CellReader, row: number): string | null {
+  const text = reader.text(row);
+  const kind = reader.kind(row);
+  return text === null || kind === KIND_TEXT ? text : nativeJson(text, kind);
 }
 
-function valueAt(text: string, path: readonly Part[]): string | null {
-  let value: string | undefined = text;
-  for (const part of path) {
-    if (typeof part === 'number') value = value.startsWith('[') ? jsonItems(value)[part] : undefined;
-    else value = value.startsWith('{') ? jsonEntries(value).get(part) : undefined;
-    if (value === undefined) return null;
+/** Null when the text is no JSON. */
+function readFields(text: string | null, fields: readonly Field[], tree: PathTree): readonly (string | null)[] | null {
+  const values = fields.map((): string | null => null);
+  if (text === null) return values;
+  if (jsonKind(text) === 'none') return null;
+  readTree(text.trim(), tree, values);
+  return values;
+}
+
+/** The paths of all fields, so that one walk through a text finds them all. */
+interface PathTree {
+  /** The fields that want the value here. */
+  readonly fields: number[];
+  readonly children: Map<Part, PathTree>;
+  /** No item of an array behind this one is wanted. */
+  lastItem: number;
+  /** Whether a member of an object is wanted. */
+  wantsMembers: boolean;
+}
+
+function pathTree(fields: readonly Field[]): PathTree {
+  const root = emptyTree();
+  for (const [index, { path }] of fields.entries()) {
+    let tree = root;
+    for (const part of path) {
+      if (typeof part === 'number') tree.lastItem = Math.max(tree.lastItem, part);
+      else tree.wantsMembers = true;
+      const child = tree.children.get(part) ?? emptyTree();
+      tree.children.set(part, child);
+      tree = child;
+    }
+    tree.fields.push(index);
   }
+  return root;
+}
+
+function emptyTree(): PathTree {
+  return { fields: [], children: new Map(), lastItem: -1, wantsMembers: false };
+}
+
+function readTree(
+  value: string,
+  { fields, children, lastItem, wantsMembers }: PathTree,
+  values: (string | null)[],
+): void {
+  const cell = fields.length === 0 ? null : cellOf(value);
+  for (const field of fields) values[field] = cell;
+  if (children.size === 0) return;
+  if (value.startsWith('[')) {
+    let place = 0;
+    for (const item of jsonItems(value)) {
+      if (place > lastItem) return;
+      const child = children.get(place++);
+      if (child !== undefined) readTree(item, child, values);
+    }
+  } else if (wantsMembers && value.startsWith('{')) {
+    const found = new Map<PathTree, string>();
+    for (const [key, member] of jsonEntries(value)) {
+      const child = children.get(key);
+      if (child !== undefined) found.set(child, member);
+    }
+    for (const [child, member] of found) readTree(member, child, values);
+  }
+}
+
+function cellOf(value: string): string | null {
   if (value === 'null') return null;
   return value.startsWith('"') ? (JSON.parse(value) as string) : value;
 }

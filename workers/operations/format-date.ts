@@ -1,14 +1,14 @@
 // The operation `format_date`: dates and times become texts.
 import { Type } from '../bundled/type-box.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { writeDatesEdit } from '../execution/cells/date-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { CalendarDate } from '../values/calendar.ts';
 import { compileDatePattern, type DateFields, fieldsOfTimestamp } from '../values/date-pattern.ts';
 import { localeProblem } from '../values/month-names.ts';
 import { type TimeZone, timeZone } from '../values/time-zone.ts';
 import { Timestamp } from '../values/timestamp.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { writeDatesEdit } from './cells/date-cells.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const formatDate = defineOperation({

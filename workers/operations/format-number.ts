@@ -1,11 +1,11 @@
 // The operation `format_number`: numbers become texts as people write them.
 import { type Static, Type } from '../bundled/type-box.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { type NumberWriting, writeNumbersEdit } from '../execution/cells/decimal-cells.ts';
+import { CellFault } from '../execution/cells/value-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { Decimal, decimalFromNumber, decimalText, roundDecimal } from '../values/decimal.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { type NumberWriting, writeNumbersEdit } from './cells/decimal-cells.ts';
-import { CellFault } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 const parameters = Type.Object({
@@ -82,10 +82,18 @@ function numberText(value: unknown, given: Static<typeof parameters>): unknown {
   const text = decimalText(rounded);
   const isNegative = text.startsWith('-');
   const [whole = '', fraction] = (isNegative ? text.slice(1) : text).split('.');
-  const grouped = grouping === '' ? whole : whole.replace(/\B(?=(?:[0-9]{3})+$)/g, () => grouping);
+  const grouped = grouping === '' ? whole : groupedByThree(whole, grouping);
   const digits = prefix + (fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`) + suffix;
   if (!isNegative) return digits;
   return negative === '-x' ? `-${digits}` : negative === 'x-' ? `${digits}-` : `(${digits})`;
+}
+
+function groupedByThree(whole: string, grouping: string): string {
+  let grouped = whole.slice(0, whole.length % 3);
+  for (let at = whole.length % 3; at < whole.length; at += 3) {
+    grouped += (at === 0 ? '' : grouping) + whole.slice(at, at + 3);
+  }
+  return grouped;
 }
 
 function exactOf(value: unknown): Decimal | null {

@@ -1,14 +1,14 @@
 // The operation `generalize`: makes values coarser, so that fewer people can be told by them.
 import { Type } from '../bundled/type-box.ts';
+import { editedIds } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { CellFault, startValueOperator } from '../execution/cells/value-cells.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, civilDate, dayNumber } from '../values/calendar.ts';
 import { Decimal, decimalOf, parseDecimal, powerOfTen } from '../values/decimal.ts';
 import { Timestamp } from '../values/timestamp.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { editedIds } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellFault, startValueOperator } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 const DAY_SECONDS = 86_400;

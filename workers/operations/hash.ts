@@ -4,12 +4,12 @@ import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from '../bundled/type-box.ts';
-import { Failed } from '../failure.ts';
-import { editedIds } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { textOfValue } from './cells/text-of-value.ts';
-import { startValueOperator } from './cells/value-cells.ts';
-import { COLUMN_TYPES, columnSet } from './column-set.ts';
+import { editedIds } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { textOfValue } from '../execution/cells/text-of-value.ts';
+import { startValueOperator } from '../execution/cells/value-cells.ts';
+import { COLUMN_TYPES, columnSet } from '../execution/parameters/column-set.ts';
+import { Failed } from '../protocol/failure.ts';
 import { defineOperation } from './operation.ts';
 
 /** A name of the catalog; nothing that could lead to another folder. */

@@ -24,9 +24,11 @@ import { formatNumber } from './format-number.ts';
 import { generalize } from './generalize.ts';
 import { hash } from './hash.ts';
 import { join } from './join.ts';
+import { lookupRange } from './lookup-range.ts';
 import { mapValues } from './map-values.ts';
 import { mask } from './mask.ts';
 import { mergeColumns } from './merge-columns.ts';
+import { mergeRows } from './merge-rows.ts';
 import type { OperationDefinition } from './operation.ts';
 import { parseDate } from './parse-date.ts';
 import { parseJson } from './parse-json.ts';
@@ -43,6 +45,7 @@ import { set } from './set.ts';
 import { slice } from './slice.ts';
 import { sort } from './sort.ts';
 import { splitColumn } from './split-column.ts';
+import { splitPairs } from './split-pairs.ts';
 import { stopWhen } from './stop-when.ts';
 import { text } from './text.ts';
 import { toJson } from './to-json.ts';
@@ -51,7 +54,7 @@ import { unpivot } from './unpivot.ts';
 import { validate } from './validate.ts';
 import { window } from './window.ts';
 
-/** In the order of the reference (templates.md, "Operations"). */
+/** In the order of the reference. */
 const definitions: readonly OperationDefinition[] = [
   select,
   drop,
@@ -61,6 +64,7 @@ const definitions: readonly OperationDefinition[] = [
   set,
   mergeColumns,
   splitColumn,
+  splitPairs,
   extract,
   flattenJson,
   parseJson,
@@ -88,6 +92,7 @@ const definitions: readonly OperationDefinition[] = [
   sort,
   top,
   sample,
+  mergeRows,
   explode,
   unpivot,
   pivot,
@@ -95,6 +100,7 @@ const definitions: readonly OperationDefinition[] = [
   window,
   appendRows,
   join,
+  lookupRange,
   validate,
   checkTotals,
   expectColumns,

@@ -1,17 +1,17 @@
 // The operation `join`: adds columns of a reference table, or keeps rows by whether the table has them.
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
+import { arrange } from '../execution/cells/arrange.ts';
+import { addTableColumns, checkTableColumn, tableColumns, tableName } from '../execution/join/planned-table.ts';
+import { TableIndex } from '../execution/join/table-index.ts';
+import { TableJoin } from '../execution/join/table-join.ts';
+import { MANY, MISSING, TableProbe } from '../execution/join/table-probe.ts';
+import { type MatchLevel, matchParameter } from '../execution/keys/match-level.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
+import { DONE, type Slices } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
-import { arrange } from './arrange.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { columnName } from './column-set.ts';
-import { type MatchLevel, matchParameter } from './keys/match-level.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { checkTableColumn, tableColumns, tableName } from './tables/planned-table.ts';
-import { TableIndex } from './tables/table-index.ts';
-import { TableJoin } from './tables/table-join.ts';
-import { MANY, MISSING, TableProbe } from './tables/table-probe.ts';
 
 const pair = Type.Object(
   {
@@ -80,9 +80,14 @@ interface Plan {
 
 const COUNTRIES = 'code,name,zone\nDE,Germany,EU\nCH,Switzerland,\nDE,Deutschland,EU';
 
+/** What other languages call the columns of a join in their own ways. */
+const ON_HINT = 'Did you mean "on"?';
+
 export const join = defineOperation({
   name: 'join',
   summary: 'Adds columns of a reference table by a key, or keeps rows by whether the table has it; the order stays.',
+  knownAs: [{ names: ['merge', 'lookup', 'vlookup', 'left_join'], form: 'table: ..., on: [...]' }],
+  parametersKnownAs: { by: ON_HINT, key: ON_HINT, keys: ON_HINT },
   parameters,
   cells: false,
   memory: 'K',
@@ -166,29 +171,9 @@ function plan(given: Parameters, scope: Scope): Plan | null {
   if (!adds && (given.columns !== undefined || given.prefix !== undefined)) {
     scope.problem('/type', 'UNUSED_PARAMETER', `"${type}" adds no columns: leave out columns and prefix.`);
   }
-  const columns = adds ? addedColumns(given, keys, known, scope) : [];
-  return { table, keys, type, columns, multiple: adds ? multiple : 'first', missingIsError: onMissing === 'error' };
-}
-
-function addedColumns(
-  { table, columns, prefix = '' }: Parameters,
-  keys: readonly PlannedKey[],
-  known: readonly string[] | null,
-  scope: Scope,
-): readonly string[] {
-  if (columns === undefined && known === null) {
-    scope.addUnknown();
-    return [];
-  }
-  for (const [index, name] of (columns ?? []).entries()) {
-    checkTableColumn(name, table, known, `/columns/${index}`, scope);
-  }
   const taken = new Set(keys.map(({ right }) => right));
-  const listed = columns === undefined ? null : new Set(columns);
-  // The order is the table's as soon as it is known.
-  const names = known === null ? [...listed!] : known.filter((name) => listed?.has(name) ?? !taken.has(name));
-  for (const name of names) scope.add(prefix + name, 'text', '/columns');
-  return names;
+  const columns = adds ? addTableColumns(given, taken, known, scope) : [];
+  return { table, keys, type, columns, multiple: adds ? multiple : 'first', missingIsError: onMissing === 'error' };
 }
 
 function startJoin(planned: Plan, context: OperatorContext) {
@@ -197,17 +182,17 @@ function startJoin(planned: Plan, context: OperatorContext) {
   const place = (name: string): number => table.columns.indexOf(name);
   const keys = planned.keys.map(({ left, right, match }) => ({ column: place(right), type: left.type, match }));
   const index = new TableIndex(context, table.columns.length, keys);
-  const columns = planned.keys.map(({ left }) => columnIndex(context.input, left));
+  const columns = planned.keys.map(({ left }) => context.indexOf(left));
   const levels = planned.keys.map(({ match }) => match);
   const probe = new TableProbe(context, { columns, levels }, planned.columns.map(place), planned.multiple);
   const payload = planned.columns.length;
-  const settle = (batch: Batch): void => settleRows(planned, context, batch);
+  const settle = (batch: Batch): Slices => settleRows(planned, context, batch);
   const rowsMost = planned.multiple === 'all' ? Number.POSITIVE_INFINITY : 1;
   return new TableJoin(context, { table, index, probe, payload, rowsMost, settle });
 }
 
 /** Keeps and drops rows by how they went, reports those in trouble, and hands the rest on. */
-function settleRows({ type, columns, missingIsError, keys }: Plan, context: OperatorContext, batch: Batch): void {
+function settleRows({ type, columns, missingIsError, keys }: Plan, context: OperatorContext, batch: Batch): Slices {
   const { arena, errors, layout, next, input } = context;
   const outcome = batch.columns.at(-1)!;
   if (outcome.kind !== 'typed') throw new Error('the outcome is the last column');
@@ -230,7 +215,8 @@ function settleRows({ type, columns, missingIsError, keys }: Plan, context: Oper
     }
     if (stays) batch.heap.u32[(chosen >>> 2) + live++] = row;
   }
-  if (live > 0) next(live === batch.live ? rows : rows.withSelection(chosen, live));
+  if (live === 0) return DONE;
+  return next(live === batch.live ? rows : rows.withSelection(chosen, live));
 }
 
 function blankCells({ heap }: Batch, columns: Batch['columns'], row: number): void {

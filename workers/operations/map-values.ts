@@ -1,19 +1,19 @@
 // The operation `map_values`: puts one text for another by a list.
 import { Type } from '../bundled/type-box.ts';
-import type { Heap } from '../heap.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { type PlacedText, placeText } from '../execution/cells/placed-text.ts';
+import { settleText, startViews } from '../execution/cells/text-cells.ts';
+import { checkTableColumn, tableColumns, tableName } from '../execution/join/planned-table.ts';
+import { TableCells } from '../execution/join/table-cells.ts';
+import { HashTable, KEY_ABSENT, type KeyList } from '../execution/keys/hash-table.ts';
+import { type MatchLevel, matchParameter, matchSteps, matchText } from '../execution/keys/match-level.ts';
+import { RowKeys } from '../execution/keys/row-keys.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import type { Heap } from '../memory/heap.ts';
 import type { Scope } from '../template/scope.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { type CellEdit, type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { type PlacedText, placeText } from './cells/placed-text.ts';
-import { settleText, startViews } from './cells/text-cells.ts';
-import { columnSet } from './column-set.ts';
-import { KEY_ABSENT, type KeyList, KeyTable } from './keys/key-table.ts';
-import { type MatchLevel, matchParameter, matchSteps, matchText } from './keys/match-level.ts';
-import { RowKeys } from './keys/row-keys.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { checkTableColumn, tableColumns, tableName } from './tables/planned-table.ts';
-import { TableCells } from './tables/table-cells.ts';
 
 /** Entries of an inline map: longer lists belong into a reference table. */
 const MAP_ENTRIES_MAX = 10_000;
@@ -160,7 +160,7 @@ function placeMap(map: MapSource, { match, otherwise }: Plan, { arena, kernel }:
     if (!texts.has(key)) texts.set(key, to === null || to === '' ? null : placeText(heap, to));
   }
   const keys = [...texts.keys()].map((key) => placeText(heap, key));
-  const table = new KeyTable(heap, kernel);
+  const table = new HashTable(heap, kernel);
   table.forced = true;
   const views = heap.allocate(keys.length * 8);
   const rows = heap.allocate(keys.length * 4);

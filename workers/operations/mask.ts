@@ -1,10 +1,10 @@
 // The operation `mask`: hides the characters of texts but for a few at their ends.
 import { Type } from '../bundled/type-box.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { textEdit } from './cells/text-cells.ts';
-import { stringStep } from './cells/text-steps.ts';
-import { columnSet } from './column-set.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { textEdit } from '../execution/cells/text-cells.ts';
+import { stringStep } from '../execution/cells/text-steps.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
 /** Characters that are hidden at least: with fewer the visible ones would nearly tell the text. */

@@ -1,19 +1,22 @@
 // The operation `merge_columns`: several cells of a row become one text.
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
-import type { Place, Scope } from '../template/scope.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { textOfValue } from './cells/text-of-value.ts';
-import { valueEdit } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
+import { CELL_BYTES_MAX } from '../execution/cells/cell-limit.ts';
+import { startCellOperator } from '../execution/cells/cell-operator.ts';
+import { textOfValue } from '../execution/cells/text-of-value.ts';
+import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { exactlyOne, PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import type { ColumnPosition, Scope } from '../template/scope.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 const parameters = Type.Object(
   {
     columns: Type.Optional(columnSet),
-    separator: Type.Optional(Type.String({ default: ' ', description: 'What stands between two cells.' })),
+    separator: Type.Optional(
+      Type.String({ maxLength: PARAMETER_LENGTH_MAX, default: ' ', description: 'What stands between two cells.' }),
+    ),
     skip_empty: Type.Optional(
       Type.Boolean({
         default: true,
@@ -62,6 +65,7 @@ interface Plan extends Merged {
 export const mergeColumns = defineOperation({
   name: 'merge_columns',
   summary: 'Joins the cells of several columns into one text, in the place of the first of them.',
+  knownAs: [{ names: ['concat', 'concatenate'], form: null }],
   parameters,
   cells: true,
   memory: 'R',
@@ -132,7 +136,7 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan {
   const stays = given.keep_source === true;
   if (same !== undefined && !stays) moveTo(first!, same, scope);
   // It takes the place of the first column that goes away; where they stay it goes to the end.
-  const place: Place | undefined = stays ? undefined : first && { column: first, side: 'before' };
+  const place: ColumnPosition | undefined = stays ? undefined : first && { column: first, side: 'before' };
   const target = same ?? scope.add(given.into, 'text', '/into', place);
   if (!stays) for (const source of sources) if (source.id !== same?.id) scope.remove(source);
   return { sources, pieces, target, given };
@@ -186,7 +190,7 @@ function piecesOf(template: string): readonly { readonly text: string; readonly 
 }
 
 function startMerge({ sources, pieces, target, given }: Plan, context: OperatorContext): Operator {
-  const readers = sources.map((source) => new CellReader(source.type, columnIndex(context.input, source)));
+  const readers = sources.map((source) => new CellReader(source.type, context.indexOf(source)));
   const edit = valueEdit(context, {
     type: 'text',
     bind: (batch) => readers.forEach((reader) => void reader.bind(batch)),
@@ -200,7 +204,8 @@ function separated(readers: readonly CellReader[], given: Static<typeof paramete
   const { separator = ' ', skip_empty: skipEmpty = true } = given;
   return (row) => {
     const texts = readers.map((reader) => textOfValue(reader.read(row)));
-    const text = (skipEmpty ? texts.filter((part) => part !== '') : texts).join(separator);
+    const parts = skipEmpty ? texts.filter((part) => part !== '') : texts;
+    const text = joinedWithin(parts, separator);
     return text === '' ? null : text;
   };
 }
@@ -210,6 +215,16 @@ function filled(readers: readonly CellReader[], pieces: readonly Piece[]): (row:
   return (row) => {
     const texts = readers.map((reader) => textOfValue(reader.read(row)));
     if (texts.every((text) => text === '')) return null;
-    return pieces.map((piece) => (typeof piece === 'string' ? piece : texts[piece])).join('');
+    return joinedWithin(
+      pieces.map((piece) => (typeof piece === 'string' ? piece : texts[piece]!)),
+      '',
+    );
   };
+}
+
+/** Of more characters than a cell has bytes no text is made: a template may name a long cell a thousand times. */
+function joinedWithin(parts: readonly string[], separator: string): string | CellFault {
+  let length = separator.length * (parts.length - 1);
+  for (const part of parts) length += part.length;
+  return length > CELL_BYTES_MAX ? new CellFault('TOO_LONG') : parts.join(separator);
 }

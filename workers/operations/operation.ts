@@ -1,20 +1,31 @@
 // The contract of an operation: what a Template says of it (parameters), what it does to the columns before the first
-// row (effect), and what it does to batches (start). The conveyor (workers/run.ts) drives it, the table is index.ts.
-import type { Arena } from '../arena.ts';
-import type { Batch } from '../batch.ts';
-import type { BudgetShare } from '../budget.ts';
+// row (effect), and what it does to batches (start). The conveyor (workers/run/run.ts) drives it, the table is index.ts.
+import type { Batch } from '../batch/batch.ts';
+import type { Column, ColumnType, Schema } from '../batch/schema.ts';
 import type { Static, TSchema } from '../bundled/type-box.ts';
-import type { Kernel } from '../kernel/kernel.ts';
+import type { SpillFolder } from '../execution/spill/spill-folder.ts';
+import type { Tables } from '../execution/tables/table-cache.ts';
+import type { MetaValues } from '../input/reader.ts';
+import type { Kernel } from '../kernel/bindings/kernel.ts';
+import type { Arena } from '../memory/arena.ts';
+import type { BudgetShare } from '../memory/budget.ts';
 import type { RowsAhead } from '../output/writer.ts';
-import type { CodeCounts, OperationReport, RowErrorCode } from '../report.ts';
-import type { ColumnType, Schema } from '../schema.ts';
-import type { SpillFolder } from '../spill/spill-folder.ts';
-import type { Tables } from '../tables/table-cache.ts';
+import type { CodeCounts, OperationReport, RowErrorCode } from '../run/report.ts';
+import type { Pauses } from '../run/slice-clock.ts';
+import type { Sliced, Slices, Steps } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
 import type { OnError } from '../template/template.ts';
 
 /** R row-local, O in order with constant state, K keyed state that spills, B needs all rows, E check at the end. */
 export type MemoryClass = 'R' | 'O' | 'K' | 'B' | 'E';
+
+export const MEMORY_CLASSES: Readonly<Record<MemoryClass, string>> = {
+  R: 'row by row',
+  O: 'in order, constant state',
+  K: 'state by key, spills to disk',
+  B: 'needs all rows, sorts on disk',
+  E: 'checked at the end',
+};
 
 /** Documentation and test in one: run with batches of 1, 2 and 1,000 rows. Cells are texts or null. */
 export interface OperationExample {
@@ -32,14 +43,19 @@ export interface OperationExample {
   readonly output: { readonly columns: readonly string[]; readonly rows: readonly (readonly (string | null)[])[] };
 }
 
-/** Receives batches. A batch is only valid until the call returns. */
-export type Next = (batch: Batch) => void;
+/**
+ * Receives batches. Nothing may be done yet when it returns: whoever hands a batch on drives the slices that it is given
+ * to their end, or returns them as its last act. So long, and no longer, the batch is valid.
+ */
+export type Next = (batch: Batch) => Slices;
 
 /** What a running operation has around it. Everything here belongs to one Run. */
 export interface OperatorContext {
   /** Columns before this operation, and after it. */
   readonly input: Schema;
   readonly output: Schema;
+  /** Index of a column in `input`, -1 for one that is not there. */
+  readonly indexOf: (column: Column) => number;
   /** For each output column its index in `input`, or -1 for a new column (see `arrange` in arrange.ts). */
   readonly layout: readonly number[];
   /** The file's header texts as they stand, by the id of the column that came from there; blank where there is none. */
@@ -66,9 +82,13 @@ export interface OperatorContext {
    * Does work before the first row, such as the reading of a table, that yields so that other Runs of the thread can go on.
    * Only for `start`: the work of all operators is done in the order in which they asked, the arena is empty at each step.
    */
-  readonly beforeRows: (work: () => Iterable<void>) => void;
+  readonly beforeRows: (work: () => Steps) => void;
+  /** For work that goes through many columns or rows, or hands several batches on: when it has to pause. */
+  readonly clock: Pauses;
   /** RFC 3339 time at which the Run started (`run.started_at`). */
   readonly startedAt: string;
+  /** The file's values above and below its table, by the Template's names for them (`run.meta.<name>`). */
+  readonly meta: MetaValues;
   /** Folder with a file for each secret of the account, by its name; null = it has none. */
   readonly secretsDirectory: string | null;
 }
@@ -82,7 +102,7 @@ export type RowChoice = (
   rows: number,
   count: number,
   fail: (physicalRow: number, code: RowErrorCode) => void,
-) => number;
+) => Sliced<number>;
 
 /** What became of a row in trouble, by the operation's `on_error`. */
 export type RowErrorAction = 'drop_row' | 'blank' | 'keep';
@@ -114,10 +134,10 @@ export interface RowErrors {
 }
 
 export interface Operator {
-  /** Takes a batch, hands none, one or several on to `context.next` before it returns. */
-  push(batch: Batch): void;
+  /** Takes a batch, hands none, one or several on to `context.next`. As `Next`, it may do all of that later. */
+  push(batch: Batch): Slices;
   /** End of the input: hands on what is left, yielding between batches so that other Runs of the thread can go on. */
-  finish?(): Iterable<void>;
+  finish?(): Steps;
   /**
    * How many more input rows this operator takes for sure before it has had enough (Infinity: never has). The conveyor
    * makes batches no larger, so that rows behind the end never reach earlier operations; 0 means it is satisfied.
@@ -130,17 +150,29 @@ export interface Operator {
   lastRow?(): number | null;
   /**
    * Beside `rowsWanted`: behind which of a batch's rows it may have had enough (so many rows in, rising), from the cells of
-   * `columns` (indexes in its input) alone. Asking changes nothing: errors are told when the rows come.
+   * `columns` (indexes in its input) alone. Asking changes nothing: errors are reported when the rows come.
    */
-  readonly endsAhead?: { readonly columns: readonly number[]; of(batch: Batch): readonly number[] };
+  readonly endsAhead?: { readonly columns: readonly number[]; of(batch: Batch): Sliced<readonly number[]> };
   /** How many rows may come of one at most, for an operator that makes more of them; 1 unless given. */
   readonly rowsMost?: number;
+}
+
+/** Names that mean the same. */
+export interface ForeignName {
+  /** In lower case. */
+  readonly names: readonly string[];
+  /** The parameters as they are then written most often; null: the operation's name says enough. */
+  readonly form: string | null;
 }
 
 export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown> {
   readonly name: string;
   /** One sentence for the reference. */
   readonly summary: string;
+  /** What it is called in other languages (SQL, pandas, spreadsheets): for hints in messages, never a meaning. */
+  readonly knownAs?: readonly ForeignName[];
+  /** By what other languages call a parameter, where that does not stand for one other parameter: what to write instead. */
+  readonly parametersKnownAs?: Readonly<Record<string, string>>;
   /** Parameters beside the common ones (id, note, enabled, where, if_missing, on_error), which the schema adds. */
   readonly parameters: P;
   /** True for operations on cells: `where` and `on_error` apply to them. */
@@ -148,6 +180,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly memory: MemoryClass | ((parameters: Static<P>) => MemoryClass);
   /** For class K: true when it hands on nothing before it has seen the last row (B never does). */
   readonly handsOnAtEnd?: (parameters: Static<P>) => boolean;
+  /** Whether its parameters ask for the file of rejected rows beside the common `on_error`. */
+  rejects?(parameters: Static<P>): boolean;
   /** Whether its parameters ask for the flag column beside the common `on_error`. */
   flags?(parameters: Static<P>): boolean;
   /**

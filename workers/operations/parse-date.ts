@@ -1,17 +1,19 @@
 // The operation `parse_date`: texts become dates or times.
 import { type Static, Type } from '../bundled/type-box.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { readDatesEdit } from '../execution/cells/date-cells.ts';
+import { CellFault, convertEdit, type NativeReader } from '../execution/cells/value-cells.ts';
+import { VotedCells } from '../execution/cells/voted-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import { KIND_DATE, KIND_NUMBER } from '../kernel/layout/native-kinds.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, DAY_MAX, DAY_MIN } from '../values/calendar.ts';
 import { ambiguousDateText, compileDatePattern, type DateFields, type DatePattern } from '../values/date-pattern.ts';
 import { localeProblem } from '../values/month-names.ts';
+import { nativeDate } from '../values/native-cell.ts';
 import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';
 import { timestampOf } from '../values/timestamp.ts';
-import { type CellEdit, type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { readDatesEdit } from './cells/date-cells.ts';
-import { CellFault, convertEdit } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
-import { VotedDates } from './dates/voted-dates.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 const DAY_SECONDS = 86_400;
@@ -88,6 +90,7 @@ interface Reading {
 export const parseDate = defineOperation({
   name: 'parse_date',
   summary: 'Reads texts as dates or times by patterns; the whole text must match.',
+  knownAs: [{ names: ['date', 'to_date', 'parse_dates'], form: 'columns: ..., formats: [dd.MM.yyyy]' }],
   parameters,
   cells: true,
   memory: ({ ambiguous }) => (ambiguous === 'column_vote' ? 'B' : 'R'),
@@ -140,7 +143,7 @@ export const parseDate = defineOperation({
   ],
   effect(given, scope) {
     const reading = planReading(given, scope);
-    // Also where a pattern is wrong: what follows must not be told that the column is text.
+    // Also where a pattern is wrong: what follows must not be that the column is text.
     const makes =
       reading?.type ?? given.type ?? (given.formats.some((format) => /h/i.test(format)) ? 'datetime' : 'date');
     const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes });
@@ -154,18 +157,26 @@ export const parseDate = defineOperation({
       const edits = targets.map((target) => readingEdit(reading, target, context));
       return startCellOperator(context, targets, edits);
     }
-    return new VotedDates(context, targets, reading.patterns, (patterns) => dateReader({ ...reading, patterns }));
+    return new VotedCells<DatePattern>(context, targets, {
+      patterns: reading.patterns,
+      matches: (pattern, text) => pattern.parse(text) !== null,
+      contradict: (one, other) => ambiguousDateText(one, other) !== null,
+      readers(patterns) {
+        const elected = { ...reading, patterns };
+        return { read: dateReader(elected), native: nativeReader(elected) };
+      },
+    });
   },
 });
 
 /** Kernels read what needs no zone, by the first pattern that matches. */
 function readingEdit(reading: Reading, target: CellTarget, context: OperatorContext): CellEdit {
   const { patterns, type, zone, toZone, given } = reading;
-  const read = dateReader(reading);
+  const [read, native] = [dateReader(reading), nativeReader(reading)];
   const isPlain = given.ambiguous !== 'error' && (type === 'date' ? toZone === null : zone === null);
   return isPlain
-    ? readDatesEdit(context, target, patterns, type === 'datetime', read)
-    : convertEdit(context, target, read);
+    ? readDatesEdit(context, target, patterns, type === 'datetime', read, native)
+    : convertEdit(context, target, read, native);
 }
 
 function planReading(given: Parameters, scope: Scope): Reading | null {
@@ -201,7 +212,7 @@ function planReading(given: Parameters, scope: Scope): Reading | null {
 function refuseAmbiguous(patterns: readonly DatePattern[], scope: Scope): void {
   for (const [index, second] of patterns.entries()) {
     for (const first of patterns.slice(0, index)) {
-      const text = ambiguousDateText(first, second);
+      const text = first.source === second.source ? null : ambiguousDateText(first, second);
       if (text === null) continue;
       const message = `"${first.source}" and "${second.source}" read ${JSON.stringify(text)} as different days. Set "ambiguous" to "column_vote", "first" or "error".`;
       scope.problem(`/formats/${index}`, 'AMBIGUOUS_FORMATS', message);
@@ -220,9 +231,29 @@ function zoneOf(name: string | undefined, pointer: string, scope: Scope): TimeZo
   return zone;
 }
 
+/**
+ * A date that the file knows as such is taken as it is, the time of a day too where a time is wanted. A whole number is
+ * read as the text of its digits (20260131), any other by `excel_serial` alone: a pattern with a point must not read it.
+ */
+function nativeReader(reading: Reading): NativeReader {
+  const read = dateReader(reading);
+  const serial = serialSystem(reading);
+  return (text, kind) => {
+    if (kind === KIND_NUMBER && /^[0-9]+$/.test(text)) return read(text);
+    const fields = kind !== KIND_NUMBER || serial === 'off' ? nativeDate(text, kind) : excelFields(text, serial);
+    if (fields === null) return new CellFault('NOT_A_DATE');
+    // A day has no zone in which it could be another.
+    return kind === KIND_DATE && reading.type === 'date' ? new CalendarDate(fields.days) : result(fields, reading);
+  };
+}
+
+function serialSystem({ given }: Reading): 'off' | '1900' | '1904' {
+  return String(given.excel_serial ?? 'off') as 'off' | '1900' | '1904';
+}
+
 function dateReader(reading: Reading): (value: unknown) => unknown {
   const { patterns, given } = reading;
-  const serial = String(given.excel_serial ?? 'off') as 'off' | '1900' | '1904';
+  const serial = serialSystem(reading);
   return (value) => {
     const text = (value as string).trim();
     let found: DateFields | null = null;

@@ -1,10 +1,10 @@
 // The operation `parse_json`: texts become JSON values.
 import { Type } from '../bundled/type-box.ts';
-import { jsonKind } from '../values/json-parts.ts';
-import { editedIds } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { CellFault, startValueOperator } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
+import { editedIds } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { nativeJson, readJson } from '../execution/cells/json-cells.ts';
+import { startValueOperator } from '../execution/cells/value-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const parseJson = defineOperation({
@@ -23,10 +23,5 @@ export const parseJson = defineOperation({
   ],
   effect: ({ columns, into }, scope) => cellTargets(scope, { columns, into, takes: ['text'], makes: 'json' }),
   edits: editedIds,
-  start: (targets, context) =>
-    startValueOperator(context, targets, () => (value) => {
-      const kind = jsonKind(value as string);
-      if (kind === 'none') return new CellFault('BAD_JSON');
-      return kind === 'null' ? null : (value as string).trim();
-    }),
+  start: (targets, context) => startValueOperator(context, targets, () => readJson, nativeJson),
 });

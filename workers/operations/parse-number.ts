@@ -1,22 +1,64 @@
 // The operation `parse_number`: texts as people write numbers become exact decimals, integers or numbers.
 import { type Static, Type } from '../bundled/type-box.ts';
-import { decimalToNumber, roundDecimal } from '../values/decimal.ts';
-import { type NumberFormat, parseNumberText } from '../values/number-text.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { finiteNumber, type NumberReading, numberEdit } from './cells/number-cells.ts';
-import { CellFault } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { finiteNumber, type NumberReading, numberEdit } from '../execution/cells/number-cells.ts';
+import { ambiguousNumberText, type NumberMarks, readByFormats } from '../execution/cells/number-formats.ts';
+import { CellFault, convertEdit, type NativeReader } from '../execution/cells/value-cells.ts';
+import { VotedCells } from '../execution/cells/voted-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import { KIND_NUMBER } from '../kernel/layout/native-kinds.ts';
+import { pointerSegment } from '../template/pointer.ts';
+import type { Scope } from '../template/scope.ts';
+import { type Decimal, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
+import { nativeNumber } from '../values/native-cell.ts';
+import { type NumberFormat, type NumberUnit, parseNumberText } from '../values/number-text.ts';
 import { defineOperation } from './operation.ts';
 
-const parameters = Type.Object({
-  columns: columnSet,
+/** How digits are set apart. */
+const marks = {
   decimal: Type.Optional(Type.String({ minLength: 1, maxLength: 1, default: '.', description: 'The decimal mark.' })),
   grouping: Type.Optional(
     Type.String({
       maxLength: 1,
       default: '',
-      description: 'What stands between groups of three digits; it is only taken in these places. A space means any.',
+      description:
+        "What stands between groups of digits; it is only taken in these places. A space means any, and `'` also the curved one.",
+    }),
+  ),
+  groups: Type.Optional(
+    Type.Enum(['thousands', 'indian'], {
+      default: 'thousands',
+      description: 'Groups of three digits, or as in India three behind groups of two: `12,34,567`.',
+    }),
+  ),
+};
+
+const parameters = Type.Object({
+  columns: columnSet,
+  ...marks,
+  formats: Type.Optional(
+    Type.Array(Type.Object(marks, { additionalProperties: false }), {
+      minItems: 1,
+      maxItems: 10,
+      description:
+        'Several ways to write numbers, in the place of `decimal`, `grouping` and `groups`; the first that the whole text ' +
+        'fits counts.',
+    }),
+  ),
+  ambiguous: Type.Optional(
+    Type.Enum(['first', 'error', 'column_vote'], {
+      description:
+        'Needed when two of `formats` can read one text as different numbers (`1,234`). `first`: the first of them counts; ' +
+        '`error`: such a text is AMBIGUOUS_NUMBER; `column_vote`: of such formats only the one that reads most cells of ' +
+        'the column is used for it (of equal ones the first); it needs all rows before the first comes out.',
+    }),
+  ),
+  units: Type.Optional(
+    Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }), {
+      minProperties: 1,
+      maxProperties: 50,
+      description: 'Texts behind the number, and what they multiply it by: `{k: 1000, "Mio.": 1000000}`; case counts.',
     }),
   ),
   negative: Type.Optional(
@@ -26,9 +68,16 @@ const parameters = Type.Object({
     }),
   ),
   strip: Type.Optional(
-    Type.Array(Type.String({ minLength: 1 }), { description: 'Texts left out, such as `€` or `EUR`.' }),
+    Type.Array(Type.String({ minLength: 1 }), {
+      description: 'Texts left out at both ends, beside the sign too, such as `€` or `EUR`; never between digits.',
+    }),
   ),
-  percent: Type.Optional(Type.Boolean({ default: false, description: 'Takes `7,5 %` as 0.075.' })),
+  percent: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Takes `7,5 %` as 0.075, with any sign that `negative` has: `(7,5 %)`, `7,5 %-`.',
+    }),
+  ),
   exponent: Type.Optional(Type.Boolean({ default: false, description: 'Takes `1.5E3`.' })),
   type: Type.Optional(
     Type.Enum(['decimal', 'integer', 'number'], { default: 'decimal', description: 'The type of the result.' }),
@@ -48,10 +97,51 @@ const parameters = Type.Object({
 export const parseNumber = defineOperation({
   name: 'parse_number',
   summary: 'Reads texts as numbers; the whole text must be one. Money stays exact.',
+  knownAs: [{ names: ['number', 'to_number', 'to_numeric'], form: 'columns: ..., decimal: ",", grouping: "."' }],
   parameters,
   cells: true,
-  memory: 'R',
+  memory: ({ ambiguous }) => (ambiguous === 'column_vote' ? 'B' : 'R'),
   examples: [
+    {
+      title: 'The decimal mark from the column',
+      operation: {
+        op: 'parse_number',
+        columns: ['net', 'gross'],
+        formats: [
+          { decimal: '.', grouping: ',' },
+          { decimal: ',', grouping: '.' },
+        ],
+        ambiguous: 'column_vote',
+      },
+      input: {
+        columns: ['net', 'gross'],
+        rows: [
+          ['1.234', '1.234'],
+          ['12,50', '12.50'],
+          ['1.000,25', null],
+        ],
+      },
+      output: {
+        columns: ['net', 'gross'],
+        rows: [
+          ['1234', '1.234'],
+          ['12.50', '12.50'],
+          ['1000.25', null],
+        ],
+      },
+    },
+    {
+      title: 'Groups as in India, and units',
+      operation: {
+        op: 'parse_number',
+        columns: 'n',
+        grouping: ',',
+        groups: 'indian',
+        units: { k: 1000, lakh: 100000 },
+      },
+      input: { columns: ['n'], rows: [['12,34,567'], ['1.5k'], ['-2.25 lakh'], ['1,234,567']] },
+      output: { columns: ['n'], rows: [['1234567'], ['1500'], ['-225000'], [null]] },
+    },
     {
       title: 'Amounts of a German bank',
       operation: {
@@ -81,49 +171,124 @@ export const parseNumber = defineOperation({
     },
   ],
   effect(given, scope) {
-    const { decimal = '.', grouping = '', type = 'decimal' } = given;
-    for (const [name, mark] of Object.entries({ decimal, grouping })) {
-      if (!/[0-9+-]/.test(mark)) continue;
-      scope.problem(`/${name}`, 'BAD_VALUE', 'A digit or a sign cannot be a mark. Write another character.');
-    }
-    if (decimal === grouping)
-      scope.problem(
-        '/grouping',
-        'SAME_MARK',
-        'The decimal mark and the grouping are the same. Set one of them to another character.',
-      );
-    const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes: type });
-    return { targets, given };
+    checkFormats(given, scope);
+    const units = unitsOf(given, scope);
+    const makes = given.type ?? 'decimal';
+    const targets = cellTargets(scope, { columns: given.columns, into: given.into, takes: ['text'], makes });
+    return { targets, readings: readingsOf(given, units), ambiguous: given.ambiguous ?? 'first' };
   },
   edits: ({ targets }) => editedIds(targets),
-  start({ targets, given }, context) {
-    const reading = readingOf(given);
-    const read = numberReader(reading);
-    const edits = targets.map((target) => numberEdit(context, target, reading, read));
+  start({ targets, readings, ambiguous }, context) {
+    const reading = readings[0]!;
+    const native = nativeReader(reading);
+    if (ambiguous === 'column_vote' && readings.length > 1) {
+      return new VotedCells<NumberReading>(context, targets, {
+        patterns: readings,
+        matches: (one, text) => parseNumberText(text, one.format) !== null,
+        contradict: (one, other) => ambiguousNumberText(one.format, other.format) !== null,
+        readers: (elected) => ({ read: numberReader(elected, false), native }),
+      });
+    }
+    const onlySure = ambiguous === 'error' && readings.length > 1;
+    const read = numberReader(readings, onlySure);
+    // A kernel reads by the first format alone, and leaves what it does not read.
+    const edits = targets.map((target) =>
+      onlySure ? convertEdit(context, target, read, native) : numberEdit(context, target, reading, read, native),
+    );
     return startCellOperator(context, targets, edits);
   },
 });
 
-function readingOf(given: Static<typeof parameters>): NumberReading {
-  const { type = 'decimal', scale, rounding = 'error' } = given;
-  const format: NumberFormat = {
-    decimal: given.decimal ?? '.',
-    grouping: given.grouping ?? '',
-    negative: given.negative ?? ['-x'],
-    strip: given.strip ?? [],
-    percent: given.percent ?? false,
-    exponent: given.exponent ?? false,
-  };
-  return { format, type, scale: type === 'integer' ? 0 : (scale ?? null), rounding, minusZero: false };
+type Parameters = Static<typeof parameters>;
+
+function checkFormats(given: Parameters, scope: Scope): void {
+  const { formats, decimal = '.', grouping = '', groups = 'thousands', ambiguous } = given;
+  if (formats === undefined) checkMarks({ decimal, grouping }, '', scope);
+  // What has its default may not be written at all.
+  const beside = { decimal: decimal !== '.', grouping: grouping !== '', groups: groups !== 'thousands' };
+  for (const [name, isSet] of Object.entries(formats === undefined ? {} : beside)) {
+    if (isSet) scope.problem(`/${name}`, 'BAD_VALUE', `"${name}" stands in each of "formats". Leave it out here.`);
+  }
+  for (const [index, second] of (formats ?? []).entries()) {
+    checkMarks(second, `/formats/${index}`, scope);
+    if (ambiguous !== undefined) continue;
+    for (const first of formats!.slice(0, index)) {
+      const text = ambiguousNumberText(first, second);
+      if (text === null) continue;
+      const message = `Two formats read ${JSON.stringify(text)} as different numbers. Set "ambiguous" to "column_vote", "first" or "error".`;
+      scope.problem(`/formats/${index}`, 'AMBIGUOUS_FORMATS', message);
+    }
+  }
 }
 
-function numberReader({ format, type, scale, rounding }: NumberReading): (value: unknown) => unknown {
+function checkMarks({ decimal = '.', grouping = '' }: NumberMarks, pointer: string, scope: Scope): void {
+  for (const [name, mark] of Object.entries({ decimal, grouping })) {
+    if (!/[0-9+-]/.test(mark)) continue;
+    scope.problem(`${pointer}/${name}`, 'BAD_VALUE', 'A digit or a sign cannot be a mark. Write another character.');
+  }
+  if (decimal !== grouping) return;
+  const message = 'The decimal mark and the grouping are the same. Set one of them to another character.';
+  scope.problem(`${pointer}/grouping`, 'SAME_MARK', message);
+}
+
+/** The longest first: none that ends like another leaves the rest of it. */
+function unitsOf({ units = {} }: Parameters, scope: Scope): readonly NumberUnit[] {
+  const found: NumberUnit[] = [];
+  for (const [text, factor] of Object.entries(units)) {
+    const pointer = `/units/${pointerSegment(text)}`;
+    const exact = parseDecimal(String(factor), true);
+    if (!/^[^0-9+-]*\p{L}[^0-9+-]*$/u.test(text) || text !== text.trim())
+      scope.problem(
+        pointer,
+        'BAD_VALUE',
+        'A unit is a text with a letter, without digits, signs and spaces around it.',
+      );
+    else if (exact === null) scope.problem(pointer, 'BAD_VALUE', 'Write a number such as 1000 or 0.01.');
+    else found.push({ text, factor: exact });
+  }
+  return found.sort((a, b) => b.text.length - a.text.length);
+}
+
+/** One for each format. */
+function readingsOf(given: Parameters, units: readonly NumberUnit[]): readonly NumberReading[] {
+  const { type = 'decimal', scale, rounding = 'error' } = given;
+  return (given.formats ?? [given]).map(({ decimal = '.', grouping = '', groups = 'thousands' }) => {
+    const format: NumberFormat = {
+      decimal,
+      grouping,
+      groups,
+      units,
+      negative: given.negative ?? ['-x'],
+      // The longest first: none that begins like another leaves the rest of it.
+      strip: [...(given.strip ?? [])].sort((a, b) => b.length - a.length),
+      percent: given.percent ?? false,
+      exponent: given.exponent ?? false,
+    };
+    return { format, type, scale: type === 'integer' ? 0 : (scale ?? null), rounding, minusZero: false };
+  });
+}
+
+/** @param readings differ in nothing but their formats */
+function numberReader(readings: readonly NumberReading[], onlySure: boolean): (value: unknown) => unknown {
+  const formats = readings.map(({ format }) => format);
   return (value) => {
-    const parsed = parseNumberText(value as string, format);
-    if (parsed === null) return new CellFault('NOT_A_NUMBER');
-    const rounded = scale === null ? parsed : roundDecimal(parsed, scale, rounding);
-    if (rounded === null) return new CellFault('PRECISION_LOSS');
-    if (type === 'number') return finiteNumber(decimalToNumber(rounded));
-    return type === 'integer' ? rounded.digits : rounded;
+    const number = readByFormats(value as string, formats, onlySure);
+    return number instanceof CellFault ? number : result(number, readings[0]!);
   };
+}
+
+/** A number that the file knows as such is taken as it is; nothing else that it knows is one. */
+function nativeReader(reading: NumberReading): NativeReader {
+  return (text, kind) => {
+    if (kind !== KIND_NUMBER) return new CellFault('NOT_A_NUMBER');
+    const number = nativeNumber(text);
+    return number === null ? new CellFault('OUT_OF_RANGE') : result(number, reading);
+  };
+}
+
+function result(number: Decimal, { type, scale, rounding }: NumberReading): unknown {
+  const rounded = scale === null ? number : roundDecimal(number, scale, rounding);
+  if (rounded === null) return new CellFault('PRECISION_LOSS');
+  if (type === 'number') return finiteNumber(decimalToNumber(rounded));
+  return type === 'integer' ? rounded.digits : rounded;
 }

@@ -1,20 +1,22 @@
 // The operation `pivot`: rows become columns, one row for each group.
-import type { Batch } from '../batch.ts';
+import type { Batch, ColumnData } from '../batch/batch.ts';
+import { CellReader } from '../batch/cell-values.ts';
+import { type Column, type ColumnType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { Failed } from '../failure.ts';
-import type { Column, ColumnType } from '../schema.ts';
+import { METRICS, type MetricName, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
+import { HashAggregate, type HashAggregatePlan } from '../execution/aggregate/hash-aggregate.ts';
+import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
+import { NamePlaces } from '../execution/aggregate/name-places.ts';
+import { withBlankFlags } from '../execution/cells/blank-flags.ts';
+import { withoutRows } from '../execution/cells/cell-operator.ts';
+import { constantValue } from '../execution/cells/constant-value.ts';
+import { fillNulls } from '../execution/cells/fill-nulls.ts';
+import { textOfValue } from '../execution/cells/text-of-value.ts';
+import { KEY_ABSENT } from '../execution/keys/hash-table.ts';
+import { columnName, columnSet } from '../execution/parameters/column-set.ts';
+import { DONE } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
-import { columnIndex, withoutRows } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { constantValue } from './cells/constant-value.ts';
-import { textOfValue } from './cells/text-of-value.ts';
-import { CellFault } from './cells/value-cells.ts';
-import { columnName, columnSet } from './column-set.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { METRICS, type MetricName, makeAccumulator, metricType } from './rows/accumulators.ts';
-import { withBlankFlags } from './rows/blank-flags.ts';
-import { HeldBytes } from './rows/held-values.ts';
-import { type GroupReduction, RowGroups } from './rows/row-groups.ts';
 
 /** Columns that one pivot may make. */
 const VALUES_MAX = 1000;
@@ -72,6 +74,7 @@ export const pivot = defineOperation({
   summary:
     'Makes columns of the rows of a group: the group columns, then one column for each of the listed names. Groups come in ' +
     'the order in which they are first seen.',
+  knownAs: [{ names: ['pivot_table', 'crosstab', 'long_to_wide', 'unstack'], form: null }],
   parameters,
   cells: false,
   memory: 'K',
@@ -155,8 +158,10 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   if ('problem' in made) scope.problem('/fill', 'BAD_VALUE', made.problem);
   scope.arrange(groups, { rest: false });
   scope.close();
-  for (const [index, name] of values.entries()) scope.add(name, type ?? 'text', `/values/${index}`);
-  if (typeof other === 'object') scope.add(other.into, type ?? 'text', '/other/into');
+  const hasKinds = movesCell(aggregate ?? 'first', source) ? true : undefined;
+  const add = (name: string, pointer: string): Column => scope.add(name, type ?? 'text', pointer, undefined, hasKinds);
+  for (const [index, name] of values.entries()) add(name, `/values/${index}`);
+  if (typeof other === 'object') add(other.into, '/other/into');
   if (type === null) return null;
   const fill = 'problem' in made ? null : made.value;
   const others = typeof other === 'object' ? 'column' : other;
@@ -164,10 +169,13 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
 }
 
 function startPivot(planned: Plan, context: OperatorContext): Operator {
-  const groups = new RowGroups(context, reductionOf(planned, context));
+  const groups = new HashAggregate(context, aggregateOf(planned, context));
   const isKnown = knownNames(planned, context);
   return {
-    push: (batch) => groups.add(isKnown === null ? batch : isKnown(batch)),
+    push(batch) {
+      groups.add(isKnown === null ? batch : isKnown(batch));
+      return DONE;
+    },
     finish: () => groups.finish(withBlankFlags(context)),
   };
 }
@@ -175,7 +183,7 @@ function startPivot(planned: Plan, context: OperatorContext): Operator {
 /** Takes rows with other names away when they are errors; null when they are not. */
 function knownNames({ names, values, other }: Plan, context: OperatorContext): ((batch: Batch) => Batch) | null {
   if (other !== 'error') return null;
-  const reader = new CellReader(names.type, columnIndex(context.input, names));
+  const reader = new CellReader(names.type, context.indexOf(names));
   const known = new Set(values);
   return (batch) => {
     const dropped = new Set<number>();
@@ -190,46 +198,48 @@ function knownNames({ names, values, other }: Plan, context: OperatorContext): (
   };
 }
 
-function reductionOf(planned: Plan, context: OperatorContext): GroupReduction {
+/** A group has a cell for each name; without an aggregate it counts their rows too. */
+function aggregateOf(planned: Plan, context: OperatorContext): HashAggregatePlan {
   const { groups, names, source, values, aggregate, type, fill, other } = planned;
-  const held = new HeldBytes(context.budget);
+  const moves = movesCell(aggregate ?? 'first', source);
+  const reads = moves ? storedType(source) : source.type;
+  const makes = moves ? 'text_with_kind' : type;
+  const place = groups.length + 1;
+  const every = { type: source.type, reads, place, condition: -1, separator: ', ', percent: 50 };
+  const cells: GroupMetric = { ...every, fn: aggregate ?? 'first', makes };
+  const rows: GroupMetric = { ...every, fn: 'count', makes: 'integer' };
   const width = values.length + (other === 'column' ? 1 : 0);
-  const settings = { separator: ', ', percent: 50, held };
-  const cells = Array.from({ length: width }, () => makeAccumulator(aggregate ?? 'first', source.type, settings));
-  const counts = new Array<number>(width).fill(0);
-  const places = new Map(values.map((name, index) => [name, index]));
-  const rest = other === 'column' ? values.length : -1;
-  const columns = [...groups, names, source];
+  const rest = other === 'column' ? values.length : KEY_ABSENT;
+  const found = new NamePlaces(context, { names: values, index: groups.length, type: names.type, rest });
+  const { arena } = context;
   return {
-    reads: columns.map((column) => columnIndex(context.input, column)),
-    readTypes: columns.map((column) => column.type),
+    reads: [...groups, names, source].map((column) => context.indexOf(column)),
+    readTypes: [...storedTypes(groups), names.type, reads],
     groups: groups.length,
-    makes: cells.map(() => type),
-    metrics: { held, accumulators: cells, cell: cellOf },
-    begin() {
-      held.release();
-      counts.fill(0);
-      for (const cell of cells) cell.begin();
-    },
-    add(row) {
-      const name = row[groups.length] ?? null;
-      const place = name === null ? rest : (places.get(textOfValue(name)) ?? rest);
-      if (place < 0) return;
-      counts[place]!++;
-      cells[place]!.add(row[groups.length + 1] ?? null);
-      if (aggregate === null && counts[place]! > 1) context.errors.failCheck(MEETING);
-    },
-    end() {
-      const made = cells.map((cell) => cellOf(cell.end()) ?? fill);
-      held.release();
-      return made;
+    metrics: aggregate === null ? [cells, rows] : [cells],
+    sorted: false,
+    spread: {
+      width,
+      makes: Array.from({ length: width }, () => makes),
+      places: (batch, rows, count) => found.find(batch, rows, count),
+      made(columns, count) {
+        const shown = aggregate === null ? onlyRows(columns, count, context) : columns;
+        if (fill === null) return [...shown];
+        const filled = shown.map((column) => fillNulls(arena, column, count, makes, fill));
+        return filled.some((column) => column === null) ? null : filled.filter((column) => column !== null);
+      },
     },
   };
 }
 
-const MEETING = 'several rows have the same group and name. Say in "aggregate" what becomes of them.';
-
-function cellOf(value: unknown): unknown {
-  if (!(value instanceof CellFault)) return value;
-  throw new Failed('TEMPLATE_ROW_ERROR', `pivot: ${value.code}: a sum or text is larger than a cell can be.`);
+/** Of each cell and the number of its rows the cell, where that is one row at most. */
+function onlyRows(columns: readonly ColumnData[], count: number, { arena, errors }: OperatorContext): ColumnData[] {
+  const { i64 } = arena.heap;
+  for (const column of columns.filter((_, index) => index % 2 === 1)) {
+    if (column.kind !== 'typed') throw new Error('counts are integers');
+    for (let row = 0; row < count; row++) if (i64[(column.at >>> 3) + row]! > 1n) errors.failCheck(MEETING);
+  }
+  return columns.filter((_, index) => index % 2 === 0);
 }
+
+const MEETING = 'several rows have the same group and name. Say in "aggregate" what becomes of them.';

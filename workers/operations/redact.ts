@@ -1,11 +1,12 @@
 // The operation `redact`: takes personal data out of texts.
 import { Type } from '../bundled/type-box.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { textEdit } from '../execution/cells/text-cells.ts';
+import { stringStep } from '../execution/cells/text-steps.ts';
+import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { findPersonalData, type PersonalKind } from '../values/personal-data.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { textEdit } from './cells/text-cells.ts';
-import { stringStep } from './cells/text-steps.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 /** In the order in which they are looked for: the surer ones first. */
@@ -26,7 +27,10 @@ export const redact = defineOperation({
         'or `0`.',
     }),
     replace: Type.Optional(
-      Type.String({ description: 'What stands there instead; without it the kind in brackets, such as `[email]`.' }),
+      Type.String({
+        maxLength: PARAMETER_LENGTH_MAX,
+        description: 'What stands there instead; without it the kind in brackets, such as `[email]`.',
+      }),
     ),
     into: intoParameter,
   }),

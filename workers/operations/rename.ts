@@ -1,10 +1,11 @@
 // The operation `rename`: gives columns other names. Cells are not touched.
+import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { columnName } from './column-set.ts';
+import { titleCase } from '../values/text-edits.ts';
 import { defineOperation } from './operation.ts';
 
 type Style = 'snake' | 'lower' | 'upper' | 'title';
@@ -88,8 +89,7 @@ function renameAll(renamed: (name: string) => string, pointer: string, scope: Sc
 function styled(name: string, style: Style): string {
   if (style === 'lower') return name.toLowerCase();
   if (style === 'upper') return name.toUpperCase();
-  if (style === 'title')
-    return name.toLowerCase().replace(/(?<![\p{L}\p{N}'’])\p{L}/gu, (letter) => letter.toUpperCase());
+  if (style === 'title') return titleCase(name);
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1_$2')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '_')

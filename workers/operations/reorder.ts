@@ -1,7 +1,7 @@
 // The operation `reorder`: moves columns to the front or to the end.
 import { Type } from '../bundled/type-box.ts';
-import { arrange } from './arrange.ts';
-import { columnSet } from './column-set.ts';
+import { arrange } from '../execution/cells/arrange.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const reorder = defineOperation({

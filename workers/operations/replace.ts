@@ -1,19 +1,20 @@
 // The operation `replace`: finds texts in cells and puts others in their place.
 import { type Static, Type } from '../bundled/type-box.ts';
-import { compileRegularExpression, type RegularExpression } from '../expression/regular-expression.ts';
-import type { Heap } from '../heap.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import * as steps from '../execution/cells/replace-steps.ts';
+import { textEdit } from '../execution/cells/text-cells.ts';
+import type { TextStep } from '../execution/cells/text-chain.ts';
+import { exactlyOne, PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import { compileRegularExpression, type RegularExpression } from '../expression/patterns/regular-expression.ts';
+import type { Heap } from '../memory/heap.ts';
 import type { Scope } from '../template/scope.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import * as steps from './cells/replace-steps.ts';
-import { textEdit } from './cells/text-cells.ts';
-import type { TextStep } from './cells/text-chain.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 const find = Type.String({ minLength: 1, description: 'The text, or the RE2 pattern, to find.' });
 const put = Type.String({
+  maxLength: PARAMETER_LENGTH_MAX,
   description: 'What stands there instead. With a pattern, `$1` is its first group, `$0` the match, `$$` a dollar.',
 });
 
@@ -26,7 +27,7 @@ const parameters = Type.Object(
       Type.Union(
         [
           Type.Array(Type.Object({ find, replace: put }, { additionalProperties: false }), { minItems: 1 }),
-          Type.Record(Type.String({ minLength: 1 }), Type.String(), { minProperties: 1 }),
+          Type.Record(Type.String({ minLength: 1 }), put, { minProperties: 1 }),
         ],
         {
           description:
@@ -54,9 +55,19 @@ const parameters = Type.Object(
 type Parameters = Static<typeof parameters>;
 type Pair = readonly [find: string, put: string];
 
+/** What to write in place of a parameter of its own for patterns. */
+const PATTERN_HINT = "Write find: '...' with mode: regex.";
+
 export const replace = defineOperation({
   name: 'replace',
   summary: 'Finds texts, whole cells or patterns and puts others in their place. What becomes empty becomes null.',
+  knownAs: [
+    {
+      names: ['regex', 'regexp', 'regex_replace', 'sub', 'gsub'],
+      form: "columns: ..., mode: regex, find: '...', replace: '...'",
+    },
+  ],
+  parametersKnownAs: { regex: PATTERN_HINT, regexp: PATTERN_HINT, pattern: PATTERN_HINT },
   parameters,
   cells: true,
   memory: 'R',

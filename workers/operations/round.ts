@@ -1,12 +1,12 @@
 // The operation `round`: numbers with fewer digits.
 import { Type } from '../bundled/type-box.ts';
+import { type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { roundEdit } from '../execution/cells/decimal-cells.ts';
+import { roundDoublesEdit } from '../execution/cells/double-cells.ts';
+import { CellFault } from '../execution/cells/value-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, type Rounding, roundDecimal } from '../values/decimal.ts';
-import { type CellTarget, editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { roundEdit } from './cells/decimal-cells.ts';
-import { roundDoublesEdit } from './cells/double-cells.ts';
-import { CellFault } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 /** Digits behind the point that a parameter may ask for. */

@@ -1,10 +1,14 @@
 // The operation `sample`: some of the rows, chosen by their place and a seed, so that the same come out in every Run.
-import { type Batch, VIEW_BYTES } from '../batch.ts';
+
+import type { Batch } from '../batch/batch.ts';
+import { storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { exactlyOne } from './base-parameters.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { byPlace, placeColumn } from '../execution/sort/row-places.ts';
+import { RowSorter } from '../execution/sort/row-sorter.ts';
+import { VIEW_BYTES } from '../kernel/layout/cells.ts';
+import { DONE, type Slices, type Steps } from '../run/time-slices.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { byPlace, placeColumn } from './rows/row-places.ts';
-import { RowSorter } from './rows/row-sorter.ts';
 
 const parameters = Type.Object(
   {
@@ -80,7 +84,7 @@ function mixed(word: number): number {
 function chosenRows({ arena, next }: OperatorContext, chooses: (place: number) => boolean): Operator {
   let taken = 0;
   return {
-    push(batch) {
+    *push(batch) {
       const mark = arena.next;
       const selection = arena.take(batch.live * 4);
       let live = 0;
@@ -88,7 +92,7 @@ function chosenRows({ arena, next }: OperatorContext, chooses: (place: number) =
         if (!chooses(taken++)) continue;
         arena.heap.u32[(selection >>> 2) + live++] = batch.physicalRow(position);
       }
-      if (live > 0) next(batch.withSelection(selection, live));
+      if (live > 0) yield* next(batch.withSelection(selection, live));
       arena.release(mark);
     },
   };
@@ -104,7 +108,7 @@ class FixedSample implements Operator {
   #taken = 0;
 
   constructor(context: OperatorContext, n: number, seed: number) {
-    const types = [...context.input.map(({ type }) => type), 'text' as const];
+    const types = [...storedTypes(context.input), 'text' as const];
     this.#context = context;
     this.#seed = seed;
     this.#left = n;
@@ -112,7 +116,7 @@ class FixedSample implements Operator {
     this.#chosen = new RowSorter(context, types, byPlace(types.length - 1, false));
   }
 
-  push(batch: Batch): void {
+  push(batch: Batch): Slices {
     const { arena } = this.#context;
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
     const mark = arena.next;
@@ -121,13 +125,15 @@ class FixedSample implements Operator {
     this.#taken += batch.live;
     this.#lots.add(batch.withColumns([...batch.columns, places, { kind: 'views', at: lots }]));
     arena.release(mark);
+    return DONE;
   }
 
-  *finish(): Iterable<void> {
-    const take = (batch: Batch): void => {
+  *finish(): Steps {
+    const take = (batch: Batch): Slices => {
       const some = batch.slice(0, Math.min(batch.live, this.#left));
       this.#left -= some.live;
       if (some.live > 0) this.#chosen.add(some.withColumns(some.columns.slice(1, -1)));
+      return DONE;
     };
     yield* this.#lots.finish(take, () => this.#left);
     yield* this.#chosen.finish((batch) => this.#context.next(batch.withColumns(batch.columns.slice(1, -1))));

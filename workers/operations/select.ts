@@ -1,12 +1,13 @@
 // The operation `select`: the columns that stay, in this order.
 import { Type } from '../bundled/type-box.ts';
-import { arrange } from './arrange.ts';
-import { columnSet } from './column-set.ts';
+import { arrange } from '../execution/cells/arrange.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
 export const select = defineOperation({
   name: 'select',
   summary: 'Keeps the named columns, in the order named; the others go away, or follow with `keep_rest`.',
+  knownAs: [{ names: ['keep', 'keep_columns'], form: 'columns: [...]' }],
   parameters: Type.Object({
     columns: columnSet,
     keep_rest: Type.Optional(

@@ -1,18 +1,18 @@
 // The operation `set`: columns computed by expressions, or filled with a constant or another column.
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column, ColumnType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { CheckedExpression } from '../expression/resolution.ts';
-import { resultColumn } from '../expression/result.ts';
-import type { Column, ColumnType } from '../schema.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { constantValue } from '../execution/cells/constant-value.ts';
+import { valueEdit } from '../execution/cells/value-cells.ts';
+import { checkRowExpression, namesValue } from '../execution/expressions/check-expression.ts';
+import { expressionEdit } from '../execution/expressions/expression-edit.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
+import { columnName, columnSet, columnType } from '../execution/parameters/column-set.ts';
+import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { resultColumn } from '../expression/compile/result.ts';
 import { pointerSegment } from '../template/pointer.ts';
-import type { Scope } from '../template/scope.ts';
-import { exactlyOne } from './base-parameters.ts';
-import { type CellEdit, type CellTarget, columnIndex, editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { constantValue } from './cells/constant-value.ts';
-import { valueEdit } from './cells/value-cells.ts';
-import { columnName, columnType } from './column-set.ts';
-import { checkRowExpression, namesValue } from './expressions/check-expression.ts';
-import { expressionEdit } from './expressions/expression-edit.ts';
+import type { ColumnSet, Scope } from '../template/scope.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 const constant = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
@@ -28,6 +28,20 @@ const parameters = Type.Object(
           'and durations text; NaN and the infinities, for which JSON has no numbers, are null there.',
       }),
     ),
+    each: Type.Optional(columnSet),
+    expr: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'An expression for each column of `each`, in which `value` is its cell: `value * 1.19d`.',
+      }),
+    ),
+    into: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'With `each`: the names of new columns, `{name}` is that of the column, as in `{name}_gross`; in place unless set.',
+      }),
+    ),
     column: Type.Optional(Type.String({ minLength: 1, description: 'The one column to fill.' })),
     value: Type.Optional(
       Type.Union([constant, Type.Object({ column: columnName }, { additionalProperties: false })], {
@@ -36,7 +50,7 @@ const parameters = Type.Object(
     ),
     type: Type.Optional(columnType),
   },
-  exactlyOne(['columns'], ['column', 'value']),
+  exactlyOne(['columns'], ['column', 'value'], ['each', 'expr']),
 );
 
 type Source =
@@ -53,10 +67,16 @@ interface Assignment {
 export const set = defineOperation({
   name: 'set',
   summary: 'Fills columns with what expressions give, with a constant, or with the cells of another column.',
+  knownAs: [
+    {
+      names: ['compute', 'calculate', 'derive', 'mutate', 'assign', 'add_column', 'formula'],
+      form: "columns: {new_name: '...'}",
+    },
+  ],
   parameters,
   cells: true,
   memory: 'R',
-  editedColumns: ({ columns, column }) => (columns === undefined ? [column ?? ''] : Object.keys(columns)),
+  editedColumns,
   examples: [
     {
       title: 'All expressions see the row as it came in',
@@ -73,6 +93,25 @@ export const set = defineOperation({
         rows: [
           ['2', '1', 'bank'],
           ['3', null, 'bank'],
+        ],
+      },
+    },
+    {
+      title: 'One expression over many columns',
+      operation: { op: 'set', each: { pattern: '^net_' }, expr: 'value * 1.19d', into: '{name}_gross' },
+      input: {
+        columns: ['net_a', 'x', 'net_b'],
+        types: ['decimal', 'text', 'decimal'],
+        rows: [
+          ['1.00', 'p', '2'],
+          [null, 'q', '10'],
+        ],
+      },
+      output: {
+        columns: ['net_a', 'x', 'net_b', 'net_a_gross', 'net_b_gross'],
+        rows: [
+          ['1.00', 'p', '2', '1.1900', '2.38'],
+          [null, 'q', '10', null, '11.90'],
         ],
       },
     },
@@ -110,6 +149,7 @@ export const set = defineOperation({
     },
   ],
   effect(given, scope) {
+    if (given.each !== undefined) return assignEach({ ...given, each: given.each }, scope);
     return given.columns === undefined ? assignOne(given, scope) : assignAll(given.columns, scope);
   },
   edits: (assignments) => editedIds(assignments.map(({ target }) => target)),
@@ -121,6 +161,14 @@ export const set = defineOperation({
     );
   },
 });
+
+function editedColumns({ columns, column, each }: Static<typeof parameters>): readonly string[] | null {
+  if (Array.isArray(each)) return each;
+  if (typeof each === 'string' && each !== '*') return [each];
+  // Of a pattern nobody knows the columns yet.
+  if (each !== undefined) return null;
+  return columns === undefined ? [column ?? ''] : Object.keys(columns);
+}
 
 function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Assignment[] {
   const checked = Object.entries(columns).flatMap(([name, source]) => {
@@ -137,6 +185,31 @@ function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Ass
       type,
       source: { kind: 'expression', expression, value },
     };
+  });
+}
+
+/** What stands for the name of a column of `each`. */
+const NAME_PLACE = '{name}';
+
+type EachParameters = Static<typeof parameters> & { readonly each: ColumnSet };
+
+function assignEach({ each, expr = '', into }: EachParameters, scope: Scope): Assignment[] {
+  const columns = scope.resolve(each, '/each');
+  const isOne = typeof each === 'string' && each !== '*';
+  if (into !== undefined && !isOne && !into.includes(NAME_PLACE)) {
+    const message = `All columns would go into ${JSON.stringify(into)}. Write ${NAME_PLACE} where their own names go.`;
+    scope.problem('/into', 'BAD_VALUE', message);
+    return [];
+  }
+  const checked = columns.flatMap((value) => {
+    const expression = checkRowExpression(scope, expr, '/expr', value.type);
+    return expression === null ? [] : [{ value, expression }];
+  });
+  return checked.map(({ value, expression }) => {
+    const name = into?.replaceAll(NAME_PLACE, () => value.name) ?? value.name;
+    const { type } = resultColumn(expression.type);
+    const target = targetOf(scope, name === value.name ? value : undefined, { name, type, pointer: '/into' });
+    return { target, type, source: { kind: 'expression', expression, value } };
   });
 }
 
@@ -181,7 +254,7 @@ function targetOf(scope: Scope, existing: Column | undefined, { name, type, poin
 function editOf({ source, type }: Assignment, context: OperatorContext): CellEdit {
   if (source.kind === 'expression') {
     const { value } = source;
-    const reader = value === null ? undefined : new CellReader(value.type, columnIndex(context.input, value), true);
+    const reader = value === null ? undefined : new CellReader(value.type, context.indexOf(value), true);
     return expressionEdit(context, source.expression, reader);
   }
   if (source.kind === 'constant') {

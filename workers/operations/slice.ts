@@ -1,8 +1,9 @@
-// The operation `slice`: a stretch of the rows.
-import type { Batch } from '../batch.ts';
+// The operation `slice`: a range of the rows.
+import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
+import { SpillQueue } from '../execution/ordered/spill-queue.ts';
+import { DONE, type Slices, type Steps } from '../run/time-slices.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
-import { HeldRows } from './rows/held-rows.ts';
 
 const count = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000_000, description }));
@@ -10,6 +11,10 @@ const count = (description: string) =>
 export const slice = defineOperation({
   name: 'slice',
   summary: 'Leaves rows out at the beginning and at the end, and stops after so many.',
+  knownAs: [
+    { names: ['limit', 'head', 'first_rows'], form: null },
+    { names: ['skip', 'offset', 'tail'], form: null },
+  ],
   parameters: Type.Object(
     {
       skip: count('Rows left out at the beginning.'),
@@ -46,7 +51,7 @@ export const slice = defineOperation({
 
 class Slice implements Operator {
   readonly #context: OperatorContext;
-  readonly #held: HeldRows | null;
+  readonly #held: SpillQueue | null;
   readonly #skipLast: number;
   #skip: number;
   #limit: number;
@@ -57,20 +62,19 @@ class Slice implements Operator {
     this.#skip = skip;
     this.#limit = limit;
     this.#skipLast = skipLast;
-    this.#held = skipLast === 0 ? null : new HeldRows(context);
+    this.#held = skipLast === 0 ? null : new SpillQueue(context);
   }
 
-  push(given: Batch): void {
+  push(given: Batch): Slices {
     const wanted = this.rowsWanted();
-    if (wanted === 0) return;
+    if (wanted === 0) return DONE;
     const batch = given.slice(0, Math.min(given.live, wanted));
     if (batch.live === wanted) this.#lastRow = batch.sourceRow(batch.physicalRow(wanted - 1));
     const from = Math.min(this.#skip, batch.live);
     this.#skip -= from;
     const rest = batch.slice(from, batch.live);
-    if (rest.live === 0) return;
-    if (this.#held === null) this.#emit(rest);
-    else this.#hold(rest, this.#held);
+    if (rest.live === 0) return DONE;
+    return this.#held === null ? this.#emit(rest) : this.#hold(rest, this.#held);
   }
 
   rowsWanted(): number {
@@ -83,23 +87,23 @@ class Slice implements Operator {
   }
 
   /** Nothing waits here: the rows that are still held are those to leave out. */
-  finish(): Iterable<void> {
+  finish(): Steps {
     this.#held?.drop();
     return [];
   }
 
-  #emit(batch: Batch): void {
+  #emit(batch: Batch): Slices {
     const some = batch.slice(0, Math.min(batch.live, this.#limit));
     this.#limit -= some.live;
-    if (some.live > 0) this.#context.next(some);
+    return some.live > 0 ? this.#context.next(some) : DONE;
   }
 
-  #hold(batch: Batch, held: HeldRows): void {
+  *#hold(batch: Batch, held: SpillQueue): Slices {
     const surplus = held.rows + batch.live - this.#skipLast;
     const fromHeld = Math.max(0, Math.min(surplus, held.rows));
     const fromBatch = Math.max(0, surplus - fromHeld);
-    if (fromHeld > 0) held.release(fromHeld, (rows) => this.#emit(rows));
-    if (fromBatch > 0) this.#emit(batch.slice(0, fromBatch));
+    if (fromHeld > 0) yield* held.release(fromHeld, (rows) => this.#emit(rows));
+    if (fromBatch > 0) yield* this.#emit(batch.slice(0, fromBatch));
     if (fromBatch < batch.live) held.add(batch.slice(fromBatch, batch.live));
   }
 }

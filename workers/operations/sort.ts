@@ -1,13 +1,15 @@
 // The operation `sort`: rows in order.
 import { Type } from '../bundled/type-box.ts';
+import { EncodedRowSorter } from '../execution/sort/encoded-row-sorter.ts';
+import { withoutKey } from '../execution/sort/sort-keys.ts';
+import { planTerms, sortBy, sorterOf, sortTerms } from '../execution/sort/sort-terms.ts';
+import { DONE } from '../run/time-slices.ts';
 import { defineOperation } from './operation.ts';
-import { FinishedSorter } from './rows/finished-sorter.ts';
-import { withoutKey } from './rows/sort-keys.ts';
-import { planTerms, sortBy, sorterOf, sortTerms } from './rows/sort-terms.ts';
 
 export const sort = defineOperation({
   name: 'sort',
   summary: 'Puts rows in order; rows that are equal keep theirs.',
+  knownAs: [{ names: ['order_by', 'orderby', 'order'], form: 'by: [...]' }],
   parameters: Type.Object({ by: sortBy }),
   cells: false,
   memory: 'B',
@@ -93,12 +95,21 @@ export const sort = defineOperation({
   },
   start(planned, context) {
     if (context.ahead !== null) {
-      const finished = new FinishedSorter(context, context.ahead, sortTerms(planned, context));
-      return { push: (batch) => finished.add(batch), finish: () => finished.finish() };
+      const finished = new EncodedRowSorter(context, context.ahead, sortTerms(planned, context));
+      return {
+        push(batch) {
+          finished.add(batch);
+          return DONE;
+        },
+        finish: () => finished.finish(),
+      };
     }
     const sorter = sorterOf(planned, context);
     return {
-      push: (batch) => sorter.add(batch),
+      push(batch) {
+        sorter.add(batch);
+        return DONE;
+      },
       finish: () => sorter.finish((batch) => context.next(withoutKey(batch))),
     };
   },

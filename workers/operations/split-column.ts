@@ -1,13 +1,20 @@
 // The operation `split_column`: one text becomes several.
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { compileRegularExpression, mayWalk, type RegularExpression } from '../expression/regular-expression.ts';
-import type { Column } from '../schema.ts';
-import type { Place, Scope } from '../template/scope.ts';
+import { startCellOperator } from '../execution/cells/cell-operator.ts';
+import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
+import {
+  compileRegularExpression,
+  ifWalked,
+  mayWalk,
+  type RegularExpression,
+} from '../expression/patterns/regular-expression.ts';
+import type { ColumnPosition, Scope } from '../template/scope.ts';
 import { trimWhiteSpace } from '../values/text-edits.ts';
-import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { CellFault, valueEdit } from './cells/value-cells.ts';
-import { columnName } from './column-set.ts';
+import { indexOfText } from '../values/text-search.ts';
 import { defineOperation } from './operation.ts';
 
 /** New columns that one operation may make. */
@@ -17,7 +24,10 @@ const parameters = Type.Object({
   column: columnName,
   by: Type.Union(
     [
-      Type.Object({ separator: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+      Type.Object(
+        { separator: Type.String({ minLength: 1, maxLength: PARAMETER_LENGTH_MAX }) },
+        { additionalProperties: false },
+      ),
       Type.Object({ pattern: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
       Type.Object(
         { widths: Type.Array(Type.Integer({ minimum: 1, maximum: 100_000 }), { minItems: 1, maxItems: PARTS_MAX }) },
@@ -68,6 +78,7 @@ type Span = readonly [from: number, to: number];
 export const splitColumn = defineOperation({
   name: 'split_column',
   summary: 'Cuts a text into parts, which become columns in its place.',
+  knownAs: [{ names: ['split'], form: null }],
   parameters,
   cells: true,
   memory: 'R',
@@ -132,7 +143,7 @@ export const splitColumn = defineOperation({
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { source, made, spans, given } = plan;
-    const reader = new CellReader('text', columnIndex(context.input, source));
+    const reader = new CellReader('text', context.indexOf(source));
     const edits = made.map((_, index) =>
       valueEdit(context, {
         type: 'text',
@@ -166,9 +177,9 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
   const stays = given.keep_source === true && same < 0;
   const made: Column[] = [];
   given.into.forEach((name, index) => {
-    const behind = same >= 0 && index > same;
-    const place: Place = behind ? { column: made[index - 1]!, side: 'behind' } : { column: source, side: 'before' };
-    made.push(index === same ? source : scope.add(name, 'text', `/into/${index}`, stays ? undefined : place));
+    const behind = same >= 0 && index > same && { column: made[index - 1]!, side: 'behind' as const };
+    const position: ColumnPosition = behind || { column: source, side: 'before' };
+    made.push(index === same ? source : scope.add(name, 'text', `/into/${index}`, stays ? undefined : position));
   });
   if (!stays && same < 0) scope.remove(source);
   return { source, made, spans, given };
@@ -188,8 +199,7 @@ function part(text: string | null, index: number, spans: SplitPlan['spans'], giv
   const at = given.from_end === true ? index - (wanted - fitted.length) : index;
   const span = fitted[at];
   const made = span === undefined ? '' : text.slice(span[0], span[1]);
-  const trimmed = trim ? trimWhiteSpace(made) : made;
-  const cell = trimmed === '' ? null : trimmed;
+  const cell = (trim ? trimWhiteSpace(made) : made) || null;
   const isFlagged = index === 0 && found.length < wanted && tooFew === 'flag';
   return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell }) : cell;
 }
@@ -209,35 +219,70 @@ function cut(spans: Span[], most: number, { from_end: fromEnd = false }: Paramet
   return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
 }
 
-function spansOf({ by }: Parameters, scope: Scope): ((text: string) => Span[] | null) | null {
-  if ('separator' in by) return (text) => separated(text, by.separator);
+function spansOf(given: Parameters, scope: Scope): ((text: string) => Span[] | null) | null {
+  const { by } = given;
+  const kept = new KeptSpans(given);
+  if ('separator' in by) return (text) => separated(text, by.separator, kept);
   if ('widths' in by) return (text) => byWidths(text, by.widths);
   const pattern = compileRegularExpression(by.pattern);
-  if (!('problem' in pattern)) return (text) => (mayWalk(pattern, text) ? byPattern(text, pattern) : null);
+  if (!('problem' in pattern))
+    return (text) => (mayWalk(pattern, text) ? ifWalked(() => byPattern(text, pattern, kept)) : null);
   scope.problem('/by/pattern', 'BAD_PATTERN', pattern.problem);
   return null;
 }
 
-function separated(text: string, separator: string): Span[] {
+/**
+ * As many of a text's parts as anything depends on: those that become cells, and one that shows that there are more, which
+ * reaches to the text's other end. A text of 4 MiB may have a million parts.
+ */
+class KeptSpans {
+  readonly #most: number;
+  readonly #fromEnd: boolean;
+
+  constructor({ into, limit, from_end: fromEnd = false }: Parameters) {
+    this.#most = Math.max(into.length, limit ?? 0) + 1;
+    this.#fromEnd = fromEnd;
+  }
+
+  /** False when no further span is wanted. */
+  add(spans: Span[], span: Span): boolean {
+    spans.push(span);
+    if (!this.#fromEnd) return spans.length < this.#most;
+    // Not each time: what is left moves.
+    if (spans.length === this.#most * 2) spans.splice(0, this.#most, [0, spans[this.#most - 1]![1]]);
+    return true;
+  }
+}
+
+function separated(text: string, separator: string, kept: KeptSpans): Span[] {
   const spans: Span[] = [];
   let from = 0;
-  for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, from)) {
-    spans.push([from, at]);
+  for (let at = indexOfText(text, separator); at >= 0; at = indexOfText(text, separator, from)) {
+    if (!kept.add(spans, [from, at])) return reachingToEnd(spans, text);
     from = at + separator.length;
   }
   spans.push([from, text.length]);
   return spans;
 }
 
-function byPattern(text: string, pattern: RegularExpression): Span[] {
+function byPattern(text: string, pattern: RegularExpression, kept: KeptSpans): Span[] {
   const spans: Span[] = [];
   let from = 0;
+  let isFull = false;
+  // To the end all the same: whether the walk takes too long must not depend on how many columns are made.
   for (const { start, end } of pattern.all(text)) {
-    if (end === start) continue;
-    spans.push([from, start]);
+    if (end === start || isFull) continue;
+    isFull = !kept.add(spans, [from, start]);
     from = end;
   }
+  if (isFull) return reachingToEnd(spans, text);
   spans.push([from, text.length]);
+  return spans;
+}
+
+function reachingToEnd(spans: Span[], text: string): Span[] {
+  const last = spans.at(-1)!;
+  spans[spans.length - 1] = [last[0], text.length];
   return spans;
 }
 

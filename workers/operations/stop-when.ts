@@ -1,10 +1,11 @@
 // The operation `stop_when`: the rows end where a condition is true.
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { withoutRows } from './cells/cell-operator.ts';
-import { checkCondition } from './expressions/check-expression.ts';
-import { FailedRows } from './expressions/failed-rows.ts';
-import { rowCondition } from './expressions/row-condition.ts';
+import { withoutRows } from '../execution/cells/cell-operator.ts';
+import { checkCondition } from '../execution/expressions/check-expression.ts';
+import { FailedRows } from '../execution/expressions/failed-rows.ts';
+import { rowCondition } from '../execution/expressions/row-condition.ts';
+import type { Sliced, Slices } from '../run/time-slices.ts';
 import { defineOperation, type Operator, type OperatorContext, type RowChoice } from './operation.ts';
 
 export const stopWhen = defineOperation({
@@ -74,7 +75,7 @@ class StopWhen implements Operator {
   readonly #choose: RowChoice;
   readonly #include: boolean;
   readonly #context: OperatorContext;
-  readonly endsAhead: { readonly columns: readonly number[]; of(batch: Batch): readonly number[] };
+  readonly endsAhead: { readonly columns: readonly number[]; of(batch: Batch): Sliced<readonly number[]> };
   #lastRow: number | null = null;
 
   /** @param columns indexes of those that the condition names */
@@ -94,26 +95,26 @@ class StopWhen implements Operator {
     return this.#lastRow;
   }
 
-  push(batch: Batch): void {
+  *push(batch: Batch): Slices {
     if (this.#lastRow !== null) return;
     const { arena, next, errors } = this.#context;
     const mark = arena.next;
     const failed = new FailedRows();
     const list = arena.take(batch.live * 4);
     arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
-    const count = this.#choose(batch, list, batch.live, failed.add);
+    const count = yield* this.#choose(batch, list, batch.live, failed.add);
     const seen = count === 0 ? batch : this.#cut(batch, batch.heap.u32[list >>> 2]!);
     const dropped = failed.dropped(seen, null, errors);
     const left = dropped.size === 0 ? seen : withoutRows(seen, dropped);
-    if (left.live > 0) next(left);
+    if (left.live > 0) yield* next(left);
     arena.release(mark);
   }
 
-  #ends(batch: Batch): readonly number[] {
+  *#ends(batch: Batch): Sliced<readonly number[]> {
     const { arena } = this.#context;
     const list = arena.take(batch.live * 4);
     arena.heap.u8.copyWithin(list, batch.selection, batch.selection + batch.live * 4);
-    const count = this.#choose(batch, list, batch.live, () => undefined);
+    const count = yield* this.#choose(batch, list, batch.live, () => undefined);
     const { u32 } = arena.heap;
     const ends: number[] = [];
     for (let position = 0; ends.length < count; position++) {

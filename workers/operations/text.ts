@@ -1,16 +1,18 @@
 // The operation `text`: edits texts step by step.
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Heap } from '../heap.ts';
+import { CELL_BYTES_MAX } from '../execution/cells/cell-limit.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { textEdit } from '../execution/cells/text-cells.ts';
+import type { TextStep } from '../execution/cells/text-chain.ts';
+import * as steps from '../execution/cells/text-steps.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import type { Heap } from '../memory/heap.ts';
+import { removeInvisibles } from '../values/invisible-characters.ts';
+import { normalise } from '../values/normalise.ts';
 import { removeTags } from '../values/remove-tags.ts';
 import * as edits from '../values/text-edits.ts';
 import { unescapeHtml } from '../values/unescape-html.ts';
-import { CELL_BYTES_MAX } from './cells/cell-limit.ts';
-import { editedIds, startCellOperator } from './cells/cell-operator.ts';
-import { cellTargets, intoParameter } from './cells/cell-targets.ts';
-import { textEdit } from './cells/text-cells.ts';
-import type { TextStep } from './cells/text-chain.ts';
-import * as steps from './cells/text-steps.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation } from './operation.ts';
 
 /** Texts of the Template that go around or out of cells. */
@@ -48,15 +50,22 @@ type Step = Static<typeof step>;
 export const text = defineOperation({
   name: 'text',
   summary: 'Edits texts by steps, one after the other. What becomes empty becomes null; null stays null.',
+  knownAs: [
+    { names: ['strip', 'trim'], form: 'columns: ..., steps: [trim]' },
+    { names: ['lower', 'lowercase'], form: 'columns: ..., steps: [lower]' },
+    { names: ['upper', 'uppercase'], form: 'columns: ..., steps: [upper]' },
+    { names: ['capitalize', 'title'], form: 'columns: ..., steps: [title]' },
+    { names: ['pad', 'lpad', 'zfill'], form: 'columns: ..., steps: [{pad_left: {length: 10, char: "0"}}]' },
+  ],
   parameters: Type.Object({
     columns: columnSet,
     steps: Type.Array(step, {
       minItems: 1,
       description:
         '`trim` (white space at both ends, no-break spaces too), `collapse_spaces` (runs of white space to one space), ' +
-        '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é as e, ø as o, ß as ss), `remove_control` ' +
-        '(line breaks and tabs too), `remove_invisible` (zero-width characters, soft hyphens), `straighten_quotes`, ' +
-        '`remove_tags` (of HTML, comments too), `unescape_html` (`&amp;` to &, `&#39;` to an apostrophe; after `remove_tags`), ' +
+        '`upper`, `lower`, `title`, `sentence`, `nfc`, `nfkc` (Unicode normal forms), `strip_accents` (é as e, ø as o, ß as ss; of Latin, Greek and Cyrillic letters), `remove_control` ' +
+        '(line breaks and tabs too; a space stands for them between other characters), `remove_invisible` (zero-width characters, soft hyphens; not inside emoji and joined words), `straighten_quotes`, ' +
+        '`remove_tags` (of HTML, with comments, scripts and styles; a space stands for those that part lines or blocks), `unescape_html` (`&amp;` to &, `&#39;` to an apostrophe; after `remove_tags`), ' +
         '`digits_only` (0 to 9), `letters_only`, `{pad_left: {length, char}}`, `{pad_right: {length, char}}`, ' +
         '`{truncate: n}`, `{prefix: "x"}`, `{suffix: "x"}`, `{remove_chars: "xyz"}`, `{keep_chars: "xyz"}`.',
     }),
@@ -165,11 +174,11 @@ function plainTextStep(heap: Heap, step: Static<typeof plainStep>): TextStep {
     lower: () => steps.caseStep(heap, 'lower'),
     title: () => steps.capitaliseStep('word'),
     sentence: () => steps.capitaliseStep('sentence'),
-    nfc: () => steps.stringStep(heap, 'not_ascii', (text) => text.normalize('NFC')),
-    nfkc: () => steps.stringStep(heap, 'not_ascii', (text) => text.normalize('NFKC')),
+    nfc: () => steps.stringStep(heap, 'not_ascii', (text) => normalise(text, 'NFC')),
+    nfkc: () => steps.stringStep(heap, 'not_ascii', (text) => normalise(text, 'NFKC')),
     strip_accents: () => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
     remove_control: () => steps.controlStep(heap),
-    remove_invisible: () => steps.stringStep(heap, 'not_ascii', edits.removeInvisibles),
+    remove_invisible: () => steps.stringStep(heap, 'not_ascii', removeInvisibles),
     straighten_quotes: () => steps.stringStep(heap, 'not_ascii', edits.straightenQuotes),
     remove_tags: () => steps.stringStep(heap, '<', removeTags),
     unescape_html: () => steps.stringStep(heap, '&', unescapeHtml),

@@ -1,11 +1,13 @@
 // The operation `to_json`: several columns as one JSON object.
+import { CellReader } from '../batch/cell-values.ts';
+import { NativeText } from '../batch/native-text.ts';
+import { type Column, storedType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
+import { startCellOperator } from '../execution/cells/cell-operator.ts';
+import { nativeJson } from '../execution/cells/json-cells.ts';
+import { valueEdit } from '../execution/cells/value-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
 import type { Scope } from '../template/scope.ts';
-import { columnIndex, startCellOperator } from './cells/cell-operator.ts';
-import { CellReader } from './cells/cell-values.ts';
-import { valueEdit } from './cells/value-cells.ts';
-import { columnSet } from './column-set.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 const parameters = Type.Object({
@@ -70,10 +72,10 @@ function plan({ columns, into, nulls }: Static<typeof parameters>, scope: Scope)
 }
 
 function startObjects({ columns, target, omitsNulls }: Plan, context: OperatorContext) {
-  const parts = columns.map(({ name, type, ...column }) => ({
-    key: `${JSON.stringify(name)}:`,
-    isText: type === 'text' || type === 'date' || type === 'datetime',
-    reader: new CellReader(type, columnIndex(context.input, { name, type, ...column })),
+  const parts = columns.map((column) => ({
+    key: `${JSON.stringify(column.name)}:`,
+    isText: column.type === 'text' || column.type === 'date' || column.type === 'datetime',
+    reader: new CellReader(storedType(column), context.indexOf(column)),
   }));
   const edit = valueEdit(context, {
     type: 'json',
@@ -85,7 +87,8 @@ function startObjects({ columns, target, omitsNulls }: Plan, context: OperatorCo
       for (const { key, isText, reader } of parts) {
         const value = reader.read(row);
         if (value === null && omitsNulls) continue;
-        pairs.push(key + (isText && value !== null ? JSON.stringify(String(value)) : plainText(value)));
+        if (value instanceof NativeText) pairs.push(key + nativeJson(value.text, value.kind));
+        else pairs.push(key + (isText && value !== null ? JSON.stringify(String(value)) : plainText(value)));
       }
       return `{${pairs.join(',')}}`;
     },

@@ -1,12 +1,12 @@
 // The operation `top`: the first rows of an order.
-import type { Batch } from '../batch.ts';
+import type { Batch } from '../batch/batch.ts';
 import { Type } from '../bundled/type-box.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { columnSet } from './column-set.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import { withoutKey } from '../execution/sort/sort-keys.ts';
+import { planTerms, sortBy, sorterOf, sortTerms } from '../execution/sort/sort-terms.ts';
+import { TopOfGroups } from '../execution/sort/top-of-groups.ts';
+import { DONE, type Slices } from '../run/time-slices.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { withoutKey } from './rows/sort-keys.ts';
-import { planTerms, sortBy, sorterOf, sortTerms } from './rows/sort-terms.ts';
-import { TopOfGroups } from './rows/top-of-groups.ts';
 
 export const top = defineOperation({
   name: 'top',
@@ -55,19 +55,22 @@ export const top = defineOperation({
     return { n, terms: planTerms(by, scope, '/by'), groups };
   },
   start({ n, terms, groups }, context) {
-    const indexes = groups.map((column) => columnIndex(context.input, column));
+    const indexes = groups.map((column) => context.indexOf(column));
     if (indexes.length > 0) return new TopOfGroups(context, n, indexes, sortTerms(terms, context));
     const sorter = sorterOf(terms, context, n);
     const first = firstRows(n, context);
     return {
-      push: (batch) => sorter.add(batch),
+      push(batch) {
+        sorter.add(batch);
+        return DONE;
+      },
       finish: () => sorter.finish((batch) => first.next(withoutKey(batch)), first.wanted),
     };
   },
 });
 
 interface Choice {
-  next(batch: Batch): void;
+  next(batch: Batch): Slices;
   wanted(): number;
 }
 
@@ -78,7 +81,7 @@ function firstRows(n: number, { next }: OperatorContext): Choice {
     next(batch) {
       const some = batch.slice(0, Math.min(left, batch.live));
       left -= some.live;
-      if (some.live > 0) next(some);
+      return some.live > 0 ? next(some) : DONE;
     },
   };
 }

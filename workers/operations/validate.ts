@@ -1,10 +1,10 @@
 // The operation `validate`: rules that rows must keep, and what becomes of rows that do not. The checks are in validate/.
 import { type Static, Type } from '../bundled/type-box.ts';
+import { checks } from '../execution/validate/checks.ts';
+import { planRules, specialChecks } from '../execution/validate/plan-rules.ts';
+import { ruleSchema } from '../execution/validate/rule.ts';
+import { startValidation } from '../execution/validate/stages.ts';
 import { defineOperation } from './operation.ts';
-import { checks } from './validate/checks.ts';
-import { planRules, specialChecks } from './validate/plan-rules.ts';
-import { ruleSchema } from './validate/rule.ts';
-import { startValidation } from './validate/stages.ts';
 
 /** Rules of one operation: each costs time with every row. */
 const RULES_MAX = 500;
@@ -34,6 +34,7 @@ export const validate = defineOperation({
     const has = (...names: readonly string[]) => rules.some(({ check }) => names.includes(check));
     return has('unique', 'unique_together', 'exists_in') ? 'K' : has('increasing') ? 'O' : 'R';
   },
+  rejects: ({ rules }: Parameters) => rules.some(({ on_error }) => on_error === 'reject'),
   flags: ({ rules }: Parameters) => rules.some(({ on_error }) => on_error === 'flag'),
   examples: [
     {

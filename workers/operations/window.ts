@@ -1,27 +1,29 @@
 // The operation `window`: new columns that look at the rows around, in their group and order.
+import { type Column, columnTypeOf, storedType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import type { Column } from '../schema.ts';
+import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
+import { arrange } from '../execution/cells/arrange.ts';
+import { checkCondition } from '../execution/expressions/check-expression.ts';
+import { FRAMED_FUNCTIONS, FRAMES, framedFunction, isFramed } from '../execution/ordered/window-frames.ts';
+import { WINDOW_FUNCTIONS, windowFunction } from '../execution/ordered/window-functions.ts';
+import { WindowPass } from '../execution/ordered/window-pass.ts';
+import { windowMoves, windowProblem, windowTypeProblem } from '../execution/ordered/window-problems.ts';
+import type { WindowFunction } from '../execution/ordered/window-step.ts';
+import { columnName, columnSet } from '../execution/parameters/column-set.ts';
+import { type PlannedTerm, planTerms, sortBy } from '../execution/sort/sort-terms.ts';
+import type { CheckedExpression } from '../expression/check/resolution.ts';
 import type { Scope } from '../template/scope.ts';
-import { arrange } from './arrange.ts';
-import { columnIndex } from './cells/cell-operator.ts';
-import { columnName, columnSet } from './column-set.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
-import { type PlannedTerm, planTerms, sortBy } from './rows/sort-terms.ts';
-import {
-  WINDOW_FUNCTIONS,
-  type WindowFunction,
-  windowFunction,
-  windowProblem,
-  windowTypeProblem,
-} from './windows/window-functions.ts';
-import { WindowPass } from './windows/window-pass.ts';
 
 /** Rows of a moving average: three years of days. */
 const AVERAGE_ROWS_MAX = 1000;
 
+/** Rows that `previous` and `next` look back or ahead at most: as of an average. */
+const OFFSET_ROWS_MAX = 1000;
+
 const windowColumn = Type.Object(
   {
-    fn: Type.Enum([...WINDOW_FUNCTIONS], { description: 'What the column is; see above.' }),
+    fn: Type.Enum([...WINDOW_FUNCTIONS, ...FRAMED_FUNCTIONS], { description: 'What the column is; see above.' }),
     column: Type.Optional(columnName),
     as: Type.Optional(
       Type.String({ minLength: 1, description: 'The new column; without it the function and its column.' }),
@@ -32,6 +34,23 @@ const windowColumn = Type.Object(
         maximum: AVERAGE_ROWS_MAX,
         description: 'Of `moving_average`: this row and those before.',
       }),
+    ),
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: OFFSET_ROWS_MAX,
+        description: 'Of `previous` and `next`: how many rows back or ahead; 1 unless given.',
+      }),
+    ),
+    frame: Type.Optional(
+      Type.Enum([...FRAMES], {
+        description:
+          'Of `sum`, `mean`, `min`, `max` and `count`: over all rows of the group (`partition`, unless given), or over those ' +
+          '`up_to_here`, this one included.',
+      }),
+    ),
+    where: Type.Optional(
+      Type.String({ minLength: 1, description: 'Of the same: an expression; only rows for which it is true count.' }),
     ),
   },
   { additionalProperties: false },
@@ -46,13 +65,16 @@ const parameters = Type.Object({
     description:
       '`{fn, column, as}`. `row_number`, `group_size`; `rank` and `dense_rank` by `order_by`; `running_count` (of values ' +
       'with a column), `running_sum`, `moving_average` (with `rows`; nulls do not count), `percent_of_total`; ' +
-      '`previous`, `next`, `first` and `last`: the cell of that row, null as well; `difference` from the row before.',
+      '`sum`, `mean`, `min`, `max` and `count` (of values with a column) of the group, with `frame` and `where`; ' +
+      '`previous`, `next` (with `offset`), `first` and `last`: the cell of that row, null as well; `difference` from the ' +
+      'row before.',
   }),
 });
 
 interface PlannedColumn {
   readonly function: WindowFunction;
   readonly source: Column | null;
+  readonly where: CheckedExpression | null;
 }
 
 interface Plan {
@@ -66,6 +88,13 @@ export const window = defineOperation({
   summary:
     'Adds columns that look at other rows of the group: numbers, running sums, the row before. Groups and order are only ' +
     'looked at: the rows stay where they are. Without `order_by` their order is that of the file.',
+  knownAs: [
+    { names: ['lag', 'shift'], form: 'columns: [{fn: previous, column: ...}]' },
+    { names: ['lead'], form: 'columns: [{fn: next, column: ...}]' },
+    { names: ['rank'], form: 'order_by: ..., columns: [{fn: rank}]' },
+    { names: ['row_number', 'rownumber'], form: 'columns: [{fn: row_number, as: ...}]' },
+    { names: ['cumsum', 'running_sum', 'running_total'], form: 'columns: [{fn: running_sum, column: ...}]' },
+  ],
   parameters,
   cells: false,
   memory: (given) => (isStreaming(given) ? 'O' : 'B'),
@@ -137,6 +166,40 @@ export const window = defineOperation({
       },
     },
     {
+      title: 'Beside the group as a whole, and up to the row',
+      operation: {
+        op: 'window',
+        partition_by: 'shop',
+        columns: [
+          { fn: 'sum', column: 'amount', as: 'total' },
+          { fn: 'max', column: 'amount', as: 'largest_yet', frame: 'up_to_here' },
+          { fn: 'count', as: 'returns', where: 'decimal(amount) < 0d' },
+          { fn: 'previous', column: 'amount', offset: 2, as: 'two_before' },
+        ],
+      },
+      input: {
+        columns: ['shop', 'amount'],
+        types: ['text', 'decimal'],
+        rows: [
+          ['a', '5.00'],
+          ['b', '-1'],
+          ['a', '7'],
+          ['a', '-2.5'],
+          ['b', null],
+        ],
+      },
+      output: {
+        columns: ['shop', 'amount', 'total', 'largest_yet', 'returns', 'two_before'],
+        rows: [
+          ['a', '5.00', '9.50', '5.00', '1', null],
+          ['b', '-1', '-1', '-1', '1', null],
+          ['a', '7', '9.50', '7', '1', null],
+          ['a', '-2.5', '9.50', '7', '1', '5.00'],
+          ['b', null, '-1', '-1', '1', null],
+        ],
+      },
+    },
+    {
       title: 'In the order of the file',
       operation: {
         op: 'window',
@@ -166,8 +229,12 @@ export const window = defineOperation({
 
 const LOOKS_AHEAD: readonly string[] = ['next', 'last', 'percent_of_total', 'group_size'];
 
+function looksAhead({ fn, frame }: Static<typeof windowColumn>): boolean {
+  return LOOKS_AHEAD.includes(fn) || (isFramed(fn) && frame !== 'up_to_here');
+}
+
 function isStreaming({ partition_by, order_by, columns }: Static<typeof parameters>): boolean {
-  return partition_by === undefined && order_by === undefined && !columns.some(({ fn }) => LOOKS_AHEAD.includes(fn));
+  return partition_by === undefined && order_by === undefined && !columns.some(looksAhead);
 }
 
 function plan({ partition_by, order_by, columns }: Static<typeof parameters>, scope: Scope): Plan {
@@ -176,21 +243,28 @@ function plan({ partition_by, order_by, columns }: Static<typeof parameters>, sc
   const sources = columns.map(({ column }, index) =>
     column === undefined ? null : scope.read(column, `/columns/${index}/column`),
   );
-  const planned = columns.flatMap(({ fn, column, as, rows }, index): PlannedColumn[] => {
+  // All of them look at the columns before this operation.
+  const conditions = columns.map(({ where }, index) =>
+    where === undefined ? null : checkCondition(scope, where, `/columns/${index}/where`),
+  );
+  const planned = columns.flatMap((given, index): PlannedColumn[] => {
+    const { fn, column, as } = given;
     const source = sources[index]!;
+    const where = conditions[index]!;
     if (column !== undefined && source === null) return [];
-    const problem =
-      windowProblem(fn, source?.type ?? null, order_by !== undefined) ??
-      ((fn === 'moving_average') === (rows !== undefined)
-        ? null
-        : `"rows" says over how many rows "moving_average" goes, and only that.`);
+    const problem = windowProblem(given, source, order_by !== undefined);
     const typeProblem = windowTypeProblem(fn, source?.type ?? null);
     if (problem !== null) scope.problem(`/columns/${index}`, 'BAD_WINDOW', problem);
     else if (typeProblem !== null) scope.problem(`/columns/${index}/column`, 'WRONG_TYPE', typeProblem);
     if (problem !== null || typeProblem !== null) return [];
-    const made = windowFunction(fn, source?.type ?? null, rows ?? 1);
-    scope.add(as ?? (column === undefined ? fn : `${fn}_${column}`), made.type, `/columns/${index}/as`);
-    return [{ function: made, source }];
+    const stored = source === null ? null : windowMoves(fn) ? storedType(source) : source.type;
+    const made = isFramed(fn)
+      ? framedFunction(fn, stored, given.frame ?? 'partition')
+      : windowFunction(fn, stored, given);
+    const hasKinds = made.type === 'text_with_kind' ? true : undefined;
+    const name = as ?? (column === undefined ? fn : `${fn}_${column}`);
+    scope.add(name, columnTypeOf(made.type), `/columns/${index}/as`, undefined, hasKinds);
+    return [{ function: made, source, where }];
   });
   return { groups, terms, columns: planned };
 }
@@ -198,14 +272,19 @@ function plan({ partition_by, order_by, columns }: Static<typeof parameters>, sc
 function startWindow({ groups, terms, columns }: Plan, context: OperatorContext) {
   const { input, layout, next } = context;
   if (columns.length === 0) return { push: next };
+  const conditions = new MetricConditions(columns, context);
+  const width = input.length + conditions.count;
+  let condition = input.length;
   return new WindowPass(context, {
-    groups: groups.map((column) => columnIndex(input, column)),
-    terms: terms.map((term) => ({ ...term, index: columnIndex(input, term.column) })),
-    columns: columns.map(({ function: made, source }) => ({
+    groups: groups.map((column) => context.indexOf(column)),
+    terms: terms.map((term) => ({ ...term, index: context.indexOf(term.column) })),
+    columns: columns.map(({ function: made, source, where }) => ({
       function: made,
-      column: source === null ? -1 : columnIndex(input, source),
-      columnType: source?.type ?? 'text',
+      column: source === null ? -1 : context.indexOf(source),
+      columnType: source === null ? 'text' : storedType(source),
+      condition: where === null ? -1 : condition++,
     })),
-    next: (batch) => next(arrange(batch, layout, batch.columns.slice(input.length))),
+    conditions,
+    next: (batch) => next(arrange(batch, layout, batch.columns.slice(width))),
   });
 }

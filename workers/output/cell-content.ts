@@ -1,11 +1,19 @@
 // The content of one cell as the plain twins of the output kernels read it.
-import { type Batch, type RawTable, VIEW_BYTES } from '../batch.ts';
-import type { Heap } from '../heap.ts';
+import type { Batch, RawTable } from '../batch/batch.ts';
+import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import { rawContent } from '../kernel/plain/emit-csv.ts';
-import type { JsonSource } from './json-program.ts';
+import type { Heap } from '../memory/heap.ts';
 import { type TypedFormat, typedText } from './typed-text.ts';
 
-export type CellSource = JsonSource;
+/** Where a column's cells lie in this batch. */
+export type CellSource =
+  | { readonly kind: 'field'; readonly field: number }
+  | { readonly kind: 'views'; readonly at: number }
+  | {
+      readonly kind: 'integer' | 'decimal' | 'date' | 'datetime' | 'boolean';
+      readonly at: number;
+      readonly meta: number;
+    };
 
 export interface NullRules {
   readonly nullValues: readonly Uint8Array[];

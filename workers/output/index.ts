@@ -1,22 +1,11 @@
 // The table of output formats. A format that is not here is refused when a Template is checked.
-import type { OutputFormat } from '../template/template.ts';
-import { createCsvWriter } from './csv.ts';
-import { createJsonWriter } from './json.ts';
-import type { RowWriter, WriterOptions } from './writer.ts';
+import { csv, tsv } from './csv/csv.ts';
+import type { OutputFormat, OutputFormatTable } from './format.ts';
+import { json, ndjson } from './json/json.ts';
+import { parquet } from './parquet/parquet.ts';
+import { xlsx } from './xlsx/xlsx.ts';
 
-type CreateWriter = (options: WriterOptions) => RowWriter;
+const formats: readonly OutputFormat[] = [csv, tsv, xlsx, json, ndjson, parquet];
 
-/** Writers by format. */
-export const outputFormats: ReadonlyMap<OutputFormat, CreateWriter> = new Map<OutputFormat, CreateWriter>([
-  ['csv', createCsvWriter],
-  ['tsv', createCsvWriter],
-  ['json', createJsonWriter],
-  ['ndjson', createJsonWriter],
-]);
-
-/** The writer of an output. The Template's check has refused formats without one. Throws Failed (see the writers). */
-export function createRowWriter(options: WriterOptions): RowWriter {
-  const create = outputFormats.get(options.output.format);
-  if (create === undefined) throw new Error('no writer for this output format');
-  return create(options);
-}
+/** In the order in which the language names them. */
+export const outputFormats: OutputFormatTable = new Map(formats.map((format) => [format.name, format]));

@@ -1,5 +1,5 @@
 // Small texts that the programs of the output kernels refer to, in a Run's memory.
-import type { Heap } from '../heap.ts';
+import type { Heap } from '../memory/heap.ts';
 
 /** Gives the address of a text; the same text is placed once. */
 export function textPlacer(heap: Heap): (text: Uint8Array) => number {

@@ -1,7 +1,8 @@
 // Texts of typed cells as the outputs write them, in plain TypeScript: for what no kernel covers (doubles, decimals beyond
 // 64 bits, date patterns), for rows too large for the kernels, and as the kernels' twin.
-import { type Batch, META_BIG, META_NULL, type TypedColumn, VIEW_BYTES } from '../batch.ts';
-import type { Heap } from '../heap.ts';
+import type { Batch, TypedColumn } from '../batch/batch.ts';
+import { META_BIG, META_NULL, VIEW_BYTES } from '../kernel/layout/cells.ts';
+import type { Heap } from '../memory/heap.ts';
 import { dateText } from '../values/calendar.ts';
 import { Timestamp, timestampText } from '../values/timestamp.ts';
 

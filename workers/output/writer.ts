@@ -1,52 +1,37 @@
 // The contract between the last operation and the output: writers turn batches into bytes.
-import type { Batch } from '../batch.ts';
-import type { Heap } from '../heap.ts';
-import type { Kernel } from '../kernel/kernel.ts';
-import type { Schema } from '../schema.ts';
-import type { TemplateOutput } from '../template/template.ts';
-import type { CsvForm } from './csv-form.ts';
-import type { RowEmitter } from './output-buffer.ts';
-import type { OutputSink } from './output-sink.ts';
+import type { Batch } from '../batch/batch.ts';
+import type { Kernel } from '../kernel/bindings/kernel.ts';
+import type { Heap } from '../memory/heap.ts';
+import type { Pauses } from '../run/slice-clock.ts';
+import type { Slices } from '../run/time-slices.ts';
+import type { RowEmitter } from './sink/output-buffer.ts';
+import type { OutputSink } from './sink/output-sink.ts';
 
 export interface RowWriter {
-  readonly mimeType: string;
-  /** File name ending without the dot. */
-  readonly ending: string;
-  push(batch: Batch): void;
+  push(batch: Batch): Slices;
   /** Writes what belongs behind the last row. */
   finish(): void;
   /** Texts that the formula guard changed. */
   readonly formulasGuarded: number;
-  /** Null where a row's bytes alone do not do: a formula may end the Run, with the first such row of the output. */
+  /** Null where no kernel writes the rows, or a row's bytes alone do not do: a formula may end the Run. */
   readonly ahead: RowsAhead | null;
 }
 
 /** Writes rows before it is known where in the output they stand, by the kernel `finishRows`. */
 export interface RowsAhead {
-  /** The program for rows of a batch, until the next one. Makes what views it needs in the arena. */
-  load(batch: Batch): { readonly at: number; readonly isJson: boolean };
+  /** Address of the program for rows of a batch, until the next one. Makes what views it needs in the arena. */
+  load(batch: Batch): number;
   /** Takes finished rows, in the order of the output. */
-  write(rows: RowEmitter, count: number): void;
+  write(rows: RowEmitter, count: number): Slices;
 }
 
-/** What the writers of one output, schema and list of null values have in common; the first of them makes it. */
-export interface KeptForm {
-  csv: CsvForm | null;
-}
-
-/** What a writer is made from. It allocates its buffer and its program in `heap` once. */
-export interface WriterOptions {
-  readonly output: TemplateOutput;
-  /** Columns of the batches that it gets, in the order of the output. */
-  readonly schema: Schema;
-  /** `input.null_values` of the Template: raw fields are compared with them when they are written. */
-  readonly nullValues: readonly string[];
-  /** Where more such writers follow; without it each makes its own. */
-  readonly kept?: KeptForm;
+/** What a writer has around it in a Run. It allocates its buffer and its program in `heap` once. */
+export interface WriterTools {
   readonly kernel: Kernel;
   readonly heap: Heap;
+  readonly clock: Pauses;
   readonly sink: OutputSink;
-  /** What is written comes behind other rows: no header, no byte order mark. Not for a JSON array. */
+  /** Behind the first of several parts of an output (OutputFile.splittable): nothing is written before the rows. */
   readonly continues?: boolean;
   /** Bytes of the buffer before the sink; OUTPUT_BUFFER_BYTES unless a test wants a small one. */
   readonly bufferBytes?: number;

@@ -1,24 +1,24 @@
 // Checks a Template's text and brings it into its normalised form: schema, fragments, defaults, and the forward scan
-// over its columns. All problems are told at once, one per cause.
-import { operationTable } from '../operations/index.ts';
-import { checkNesting, checkSections } from './check-sections.ts';
+// over its columns. All problems are reported at once, one per cause.
+import { type ScanStep, scanOperations } from '../plan/scan.ts';
+import { checkOutputColumns, checkSections } from './check-sections.ts';
 import { ColumnPatterns } from './column-pattern.ts';
 import type { Fragments } from './fragments.ts';
 import { collectPlaceholders, expandFragments } from './fragments.ts';
-import { stepsOf } from './normalise-operation.ts';
-import type { OperationEntry, Report } from './operation-forms.ts';
+import type { OperationTable, TemplateLanguage } from './language.ts';
+import { metaVariables } from './meta-variables.ts';
+import { type LineOf, stepsOf } from './normalise-operation.ts';
+import type { OperationEntry } from './operation-forms.ts';
 import { operationEntries } from './operation-forms.ts';
 import { pointerSegment } from './pointer.ts';
-import { type ScanStep, scanOperations } from './scan.ts';
-import type { OperationTable } from './schema.ts';
 import { schemaMessages } from './schema-messages.ts';
 import type { TemplateSections } from './sections.ts';
 import { templateSectionsOf } from './sections.ts';
 import { PROBLEMS_MAX } from './source-node.ts';
 import { suggestion } from './suggestion.ts';
-import type { FileColumn, IfMissing, Problem, Template } from './template.ts';
+import type { FileColumn, IfMissing, Problem, ReportProblem, Template } from './template.ts';
 import type { TemplateFormat } from './template-text.ts';
-import { readTemplateText } from './template-text.ts';
+import { parseTemplate } from './template-text.ts';
 import { SchemaValidator } from './validate.ts';
 
 export interface CheckOptions {
@@ -32,25 +32,60 @@ export interface CheckOptions {
 
 export type CheckResult = { readonly template: Template } | { readonly problems: readonly Problem[] };
 
-const validator = new SchemaValidator(operationTable);
+/** Checks the Templates of one language. */
+export class TemplateChecker {
+  readonly #language: TemplateLanguage;
+  readonly #validator: SchemaValidator;
 
-/** @returns the Template, or all that is wrong with it in the order of the text, at most PROBLEMS_MAX problems */
-export function checkTemplate(source: string, format: TemplateFormat, options: CheckOptions = {}): CheckResult {
-  const read = readTemplateText(source, format);
-  if ('problems' in read) return read;
-  const { root, problem } = read.text;
-  const problems = new Map<string, Problem>();
-  const report: Report = (pointer, code, message) => {
-    const key = `${pointer} ${code} ${message}`;
-    if (problems.size < PROBLEMS_MAX * 20 && !problems.has(key)) problems.set(key, problem(pointer, code, message));
-  };
-  const template = checkRoot(root.value, operationTable, options, report);
-  if (problems.size === 0 && template !== null) return { template };
-  const sorted = [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column);
-  return { problems: sorted.slice(0, PROBLEMS_MAX) };
+  constructor(language: TemplateLanguage) {
+    this.#language = language;
+    this.#validator = new SchemaValidator(language);
+  }
+
+  /** @returns the Template, or all that is wrong with it in the order of the text, at most PROBLEMS_MAX problems */
+  check(source: string, format: TemplateFormat, options: CheckOptions = {}): CheckResult {
+    const read = parseTemplate(source, format);
+    if ('problems' in read) return read;
+    const { root, problem } = read.text;
+    const lineOf: LineOf = (pointer) => problem(pointer, '', '').line;
+    const problems = new Map<string, Problem>();
+    const report: ReportProblem = (pointer, code, message) => {
+      const key = `${pointer} ${code} ${message}`;
+      if (!problems.has(key)) problems.set(key, problem(pointer, code, message));
+      if (problems.size === PROBLEMS_FOUND_MAX) throw new EnoughProblems();
+    };
+    let template: Template | null = null;
+    try {
+      const tools = { language: this.#language, validator: this.#validator, options, lineOf };
+      template = checkRoot(root.value, tools, report);
+    } catch (error) {
+      if (!(error instanceof EnoughProblems)) throw error;
+    }
+    if (problems.size === 0 && template !== null) return { template };
+    const sorted = [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column);
+    return { problems: sorted.slice(0, PROBLEMS_MAX) };
+  }
 }
 
-function checkRoot(root: unknown, table: OperationTable, options: CheckOptions, report: Report): Template | null {
+interface CheckTools {
+  readonly language: TemplateLanguage;
+  readonly validator: SchemaValidator;
+  readonly options: CheckOptions;
+  readonly lineOf: LineOf;
+}
+
+/** What is found after so many problems is hardly among the first fifty of the text, and takes its time all the same. */
+const PROBLEMS_FOUND_MAX = PROBLEMS_MAX * 20;
+
+/** Thrown to the top of the check, which tells those that were found. */
+class EnoughProblems extends Error {}
+
+function checkRoot(
+  root: unknown,
+  { language, validator, options, lineOf }: CheckTools,
+  report: ReportProblem,
+): Template | null {
+  const table = language.operations;
   if (typeof root !== 'object' || root === null || Array.isArray(root)) {
     report('', 'BAD_TYPE', 'A Template is a mapping with keys such as input, operations and output.');
     return null;
@@ -62,18 +97,18 @@ function checkRoot(root: unknown, table: OperationTable, options: CheckOptions, 
   const broken = new Set(operations.filter((entry) => entry.broken).map(({ pointer }) => pointer));
   if (options.schemaChecked !== true) {
     const entries = [...operations, ...besideOperations(listed, fragments, used)].filter((entry) => !entry.broken);
-    const unsound = checkSchema(source, entries, broken, report);
+    const unsound = checkSchema(source, entries, { broken, validator, operations: table }, report);
     if (NEEDED_SECTIONS.some((name) => unsound.has(name))) return null;
     source = Object.fromEntries(Object.entries(source).filter(([name]) => !unsound.has(name)));
   }
   checkTables(source['tables'], options.tables, report);
-  return checkMeaning(source, { operations, broken, table, secrets: options.secrets }, report);
+  return checkMeaning(source, { operations, broken, language, lineOf, secrets: options.secrets }, report);
 }
 
 /** Without these nothing can be said of what operations mean; in the place of others their defaults will do. */
 const NEEDED_SECTIONS = ['operations', 'fragments', 'tables'];
 
-function fragmentsOf(source: unknown, table: OperationTable, report: Report): Fragments {
+function fragmentsOf(source: unknown, table: OperationTable, report: ReportProblem): Fragments {
   if (source === undefined || source === null) return new Map();
   if (typeof source !== 'object' || Array.isArray(source)) {
     report('/fragments', 'BAD_TYPE', 'Write a mapping of names to lists of operations.');
@@ -107,8 +142,12 @@ function besideOperations(
 function checkSchema(
   source: Readonly<Record<string, unknown>>,
   entries: readonly OperationEntry[],
-  broken: Set<string>,
-  report: Report,
+  {
+    broken,
+    validator,
+    operations,
+  }: { readonly broken: Set<string>; readonly validator: SchemaValidator; readonly operations: OperationTable },
+  report: ReportProblem,
 ): ReadonlySet<string> {
   const fragments = source['fragments'] === undefined ? {} : { fragments: {} };
   const whole = Object.assign(Object.create(null), source, fragments, {
@@ -123,14 +162,14 @@ function checkSchema(
     if (entry === undefined) unsound.add(instancePath.split('/')[1] ?? '');
     else broken.add(entry.pointer);
   }
-  for (const { pointer, code, message } of schemaMessages(errors)) {
+  for (const { pointer, code, message } of schemaMessages(errors, operations)) {
     const base = entryAt(pointer)?.base;
     report(base === undefined ? pointer : base + pointer.replace(/^\/operations\/\d+/, ''), code, message);
   }
   return unsound;
 }
 
-function checkTables(source: unknown, known: CheckOptions['tables'], report: Report): void {
+function checkTables(source: unknown, known: CheckOptions['tables'], report: ReportProblem): void {
   if (known === undefined || source === undefined) return;
   for (const [name, { ref }] of Object.entries(source as Readonly<Record<string, { readonly ref: string }>>)) {
     if (known.has(ref)) continue;
@@ -143,21 +182,25 @@ interface MeaningParts {
   readonly operations: readonly OperationEntry[];
   /** Pointers of entries that have a problem of their own. */
   readonly broken: ReadonlySet<string>;
-  readonly table: OperationTable;
+  readonly language: TemplateLanguage;
+  readonly lineOf: LineOf;
   readonly secrets: ReadonlySet<string> | undefined;
 }
 
-function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningParts, report: Report): Template {
-  const sections = templateSectionsOf(source);
+function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningParts, report: ReportProblem): Template {
+  const sections = templateSectionsOf(source, parts.language);
   const patterns = new ColumnPatterns();
-  checkSections(sections, source, patterns, report);
-  const steps = stepsOf(parts.operations, parts.broken, sections.defaults, parts.table);
+  checkSections(sections, source, { patterns, language: parts.language }, report);
+  const steps = stepsOf(parts.operations, parts, sections.defaults, parts.language.operations);
   const running = steps.filter((step): step is ScanStep => !('broken' in step));
   if (parts.secrets !== undefined) checkSecrets(running, parts.secrets, report);
   const flags = running.some(
     ({ operation, definition }) => operation.onError === 'flag' || definition.flags?.(operation.parameters) === true,
   );
-  const flagColumn = flags ? sections.defaults.flagColumn : null;
+  const { format, settings } = sections.output;
+  // Of a file that cannot hold all texts, the output is a step that may flag rows.
+  const isLimited = parts.language.outputFormats.get(format)?.file(settings).limits !== undefined;
+  const flagColumn = flags || (isLimited && sections.defaults.onError === 'flag') ? sections.defaults.flagColumn : null;
   const declared = sections.input.columns.map(({ name }) => name);
   if (flagColumn !== null && declared.includes(flagColumn)) {
     report(
@@ -175,15 +218,18 @@ function checkMeaning(source: Readonly<Record<string, unknown>>, parts: MeaningP
       outputColumns: sections.output.columns,
       patterns,
       tables,
+      variables: metaVariables(sections.input),
     },
     report,
   );
-  checkNesting(sections.output, scan.output, report);
+  checkOutputColumns(sections.output, scan.output, parts.language, report);
   const operations = running.map(({ operation }) => operation);
-  return { ...sections, fileColumns: fileColumnsOf(sections, scan.reads), flagColumn, operations, patterns };
+  const takesOthers = sections.input.otherColumns === 'keep' && scan.takesOthers;
+  const fileColumns = fileColumnsOf(sections, scan.reads);
+  return { ...sections, fileColumns, takesOthers, flagColumn, operations, patterns };
 }
 
-function checkSecrets(steps: readonly ScanStep[], known: ReadonlySet<string>, report: Report): void {
+function checkSecrets(steps: readonly ScanStep[], known: ReadonlySet<string>, report: ReportProblem): void {
   for (const { definition, operation, base } of steps) {
     for (const { name, pointer } of definition.secrets?.(operation.parameters) ?? []) {
       if (known.has(name)) continue;

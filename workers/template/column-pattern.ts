@@ -1,10 +1,16 @@
 // Patterns over names of columns and headers: in column sets, in `match` and in `rename`.
-import { compileRegularExpression } from '../expression/regular-expression.ts';
+import { compileRegularExpression, ifWalked } from '../expression/patterns/regular-expression.ts';
 
-/** A compiled pattern over names; it searches anywhere in a name unless it is anchored. */
+/**
+ * Longest name of a column, in UTF-16 units, that is matched by more than its very characters: case, spaces and accents put
+ * aside, or a pattern. Eight times the questions that surveys have for headers; a file may have 16,384 of them.
+ */
+export const MATCHED_NAME_LENGTH_MAX = 4096;
+
+/** A compiled pattern over names; it searches anywhere in a name unless it is anchored, and finds nothing in longer ones. */
 export interface ColumnPattern {
   test(name: string): boolean;
-  /** Every match replaced; in the replacement `$1` and `${name}` are groups, `$0` the whole match, `$$` a dollar. */
+  /** Every match replaced, none where finding them takes too long; in the replacement `$1` and `${name}` are groups, `$0` the whole match, `$$` a dollar. */
   replace(name: string, replacement: string): string;
 }
 
@@ -34,7 +40,7 @@ export class ColumnPatterns {
 function compileColumnPattern(source: string): CompiledPattern {
   const expression = compileRegularExpression(source);
   if ('problem' in expression) return expression;
-  const replace = (name: string, replacement: string): string => {
+  const replaced = (name: string, replacement: string): string => {
     let made = '';
     let from = 0;
     for (const { start, end, groups } of expression.all(name)) {
@@ -43,7 +49,9 @@ function compileColumnPattern(source: string): CompiledPattern {
     }
     return made + name.slice(from);
   };
-  return { test: (name) => expression.test(name), replace };
+  const replace = (name: string, replacement: string): string =>
+    name.length > MATCHED_NAME_LENGTH_MAX ? name : (ifWalked(() => replaced(name, replacement)) ?? name);
+  return { test: (name) => name.length <= MATCHED_NAME_LENGTH_MAX && expression.test(name), replace };
 }
 
 /** A group that took no part, or that the pattern does not have, is nothing. */

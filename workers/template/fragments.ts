@@ -1,11 +1,12 @@
 // Puts the operations of fragments in the place of each `use`, with its values in place of `${name}`. What comes out is
 // bounded: a few lines of fragments that use each other could stand for more operations than there is memory.
-import type { OperationEntry, Report } from './operation-forms.ts';
+import type { OperationEntry } from './operation-forms.ts';
 import { orderedRecord } from './ordered-record.ts';
 import { suggestion } from './suggestion.ts';
+import type { ReportProblem } from './template.ts';
 
 /** Operations of a Template with its fragments in place at most, each `use` counted: a Run has one operator for each. */
-export const OPERATIONS_MAX = 1_000;
+const OPERATIONS_MAX = 1_000;
 
 /** Values and characters that all substitutions together may make. */
 const SUBSTITUTED_NODES_MAX = 100_000;
@@ -19,7 +20,7 @@ export type Fragments = ReadonlyMap<string, readonly OperationEntry[]>;
 export function expandFragments(
   entries: readonly OperationEntry[],
   fragments: Fragments,
-  report: Report,
+  report: ReportProblem,
 ): { readonly operations: readonly OperationEntry[]; readonly used: ReadonlySet<string> } {
   const expansion = new Expansion(fragments, report);
   expansion.add(entries, null, []);
@@ -32,14 +33,14 @@ class Expansion {
   readonly operations: OperationEntry[] = [];
   readonly used = new Set<string>();
   readonly #fragments: Fragments;
-  readonly #report: Report;
+  readonly #report: ReportProblem;
   readonly #placeholders = new Map<string, ReadonlySet<string>>();
   #count = 0;
   #nodes = 0;
   #characters = 0;
   #stopped = false;
 
-  constructor(fragments: Fragments, report: Report) {
+  constructor(fragments: Fragments, report: ReportProblem) {
     this.#fragments = fragments;
     this.#report = report;
   }

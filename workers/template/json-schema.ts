@@ -34,6 +34,24 @@ function closed(schema: Record<string, unknown>): Record<string, unknown> {
   return { ...rest, ...(required.length > 0 ? { required } : {}), additionalProperties: additional };
 }
 
+/** What a definition of a mapping says of its parts. */
+export interface MappingSchema {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+  /** Of which exactly one holds; null: there are none. */
+  readonly oneOf: readonly MappingSchema[] | null;
+}
+
+/** Reads the definition of a mapping; what it does not say is empty. */
+export function mappingSchema(definition: object): MappingSchema {
+  const { properties, required, oneOf } = definition as JsonSchema;
+  return {
+    properties: (properties ?? {}) as MappingSchema['properties'],
+    required: (required ?? []) as readonly string[],
+    oneOf: oneOf === undefined ? null : (oneOf as readonly object[]).map(mappingSchema),
+  };
+}
+
 /** A value with the defaults of its definition filled in; texts, lists and alternatives stay as they are. */
 export function withDefaults(definition: object, value: unknown): unknown {
   const schema = definition as Record<string, unknown>;

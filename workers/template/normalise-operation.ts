@@ -1,24 +1,28 @@
 // From an entry of a list of operations to a step of the Template: common parameters taken off, defaults filled in.
-import { baseParameters } from '../operations/base-parameters.ts';
-import { withDefaults } from './json-schema.ts';
+import { baseParameters } from '../execution/parameters/base-parameters.ts';
+import type { BrokenStep, ScanStep } from '../plan/scan.ts';
+import { mappingSchema, withDefaults } from './json-schema.ts';
+import type { OperationTable } from './language.ts';
 import type { OperationEntry } from './operation-forms.ts';
-import type { BrokenStep, ScanStep } from './scan.ts';
-import type { OperationTable } from './schema.ts';
 import type { IfMissing, OnError, TemplateDefaults, TemplateOperation } from './template.ts';
+
+/** The line of a pointer in the Template's text. */
+export type LineOf = (pointer: string) => number;
 
 /** The steps in their order, broken ones too; without comments and what is disabled. */
 export function stepsOf(
   entries: readonly OperationEntry[],
-  broken: ReadonlySet<string>,
+  { broken, lineOf }: { readonly broken: ReadonlySet<string>; readonly lineOf: LineOf },
   defaults: TemplateDefaults,
   table: OperationTable,
 ): (ScanStep | BrokenStep)[] {
   const running = entries.filter(({ name, value }) => name !== 'comment' && value['enabled'] !== false);
-  return running.map((entry) => {
+  return running.map((entry, index) => {
     const definition = table.get(entry.name);
     if (definition === undefined || broken.has(entry.pointer)) return { broken: entry.value };
-    const own = (definition.parameters as { properties?: Readonly<Record<string, unknown>> }).properties ?? {};
-    const operation = operationOf(entry, own, definition.parameters, defaults);
+    const own = mappingSchema(definition.parameters).properties;
+    const common = operationOf(entry, own, definition.parameters, defaults);
+    const operation = { ...common, place: { number: index + 1, line: lineOf(entry.pointer) } };
     return { operation, definition, base: entry.base };
   });
 }
@@ -33,7 +37,7 @@ function operationOf(
   own: Readonly<Record<string, unknown>>,
   parameters: object,
   defaults: TemplateDefaults,
-): TemplateOperation {
+): Omit<TemplateOperation, 'place'> {
   const isCommon = (key: string) =>
     !Object.hasOwn(own, key) && (key === 'op' || key === 'where' || key in baseParameters);
   const common = (key: string) => (isCommon(key) ? value[key] : undefined);

@@ -1,8 +1,10 @@
 // Brings each entry of a list of operations into one form, `{op: name, ...}`: a file may also write `{name: {...}}`.
+import type { OperationTable } from './language.ts';
+import { operationHint } from './operation-hint.ts';
 import { pointerSegment } from './pointer.ts';
-import type { OperationTable } from './schema.ts';
-import { languageOperations } from './structure-operations.ts';
+import { missingOperations } from './structure-operations.ts';
 import { suggestion } from './suggestion.ts';
+import type { ReportProblem } from './template.ts';
 
 /** One entry of a list of operations, whatever form it was written in. */
 export interface OperationEntry {
@@ -17,8 +19,6 @@ export interface OperationEntry {
   readonly broken: boolean;
 }
 
-export type Report = (pointer: string, code: string, message: string) => void;
-
 /** Keys that may stand in place of `op`. */
 const NAME_KEYS = ['op', 'operation'];
 
@@ -27,7 +27,7 @@ export function operationEntries(
   list: unknown,
   pointer: string,
   table: OperationTable,
-  report: Report,
+  report: ReportProblem,
 ): OperationEntry[] {
   if (!Array.isArray(list)) {
     if (list !== undefined) report(pointer, 'BAD_TYPE', 'Write a list of operations.');
@@ -35,7 +35,7 @@ export function operationEntries(
   }
   return list.map((item, index) => {
     const place = `${pointer}/${index}`;
-    const entry = operationEntry(item, place, report);
+    const entry = operationEntry(item, place, table, report);
     if (entry !== null && isAvailable(entry, table, report)) return { ...entry, broken: false };
     return { name: '', pointer: place, base: place, value: mapping(isMapping(item) ? item : {}), broken: true };
   });
@@ -43,7 +43,12 @@ export function operationEntries(
 
 type SoundEntry = Omit<OperationEntry, 'broken'>;
 
-function operationEntry(item: unknown, pointer: string, report: Report): SoundEntry | null {
+function operationEntry(
+  item: unknown,
+  pointer: string,
+  table: OperationTable,
+  report: ReportProblem,
+): SoundEntry | null {
   if (!isMapping(item)) {
     report(pointer, 'BAD_TYPE', 'Write an operation such as {op: drop, columns: [...]}.');
     return null;
@@ -55,14 +60,19 @@ function operationEntry(item: unknown, pointer: string, report: Report): SoundEn
     report(`${pointer}/${key}`, 'BAD_TYPE', "Write the operation's name as a text.");
     return null;
   }
-  return shortForm(item, pointer, report);
+  return shortForm(item, pointer, table, report);
 }
 
 /** `{rename: {...}}`, and for `use` and `comment` a text. */
-function shortForm(item: Readonly<Record<string, unknown>>, pointer: string, report: Report): SoundEntry | null {
+function shortForm(
+  item: Readonly<Record<string, unknown>>,
+  pointer: string,
+  table: OperationTable,
+  report: ReportProblem,
+): SoundEntry | null {
   const [name, ...more] = Object.keys(item);
   if (name === undefined || more.length > 0) {
-    report(pointer, 'MISSING_OPERATION', missingOperation(item));
+    report(pointer, 'MISSING_OPERATION', missingName(item, table));
     return null;
   }
   const inner = item[name];
@@ -78,8 +88,9 @@ function shortForm(item: Readonly<Record<string, unknown>>, pointer: string, rep
 }
 
 /** Mostly a short form whose parameters are not indented, or two operations in one item of the list. */
-function missingOperation(item: Readonly<Record<string, unknown>>): string {
-  const names = Object.keys(item).filter((name) => languageOperations.includes(name));
+function missingName(item: Readonly<Record<string, unknown>>, table: OperationTable): string {
+  const known = [...table.keys(), ...missingOperations(table)];
+  const names = Object.keys(item).filter((name) => known.includes(name));
   const [name, other] = names;
   if (name === undefined) return 'The name of the operation is missing. Write {op: drop, ...}.';
   if (other !== undefined) {
@@ -88,12 +99,13 @@ function missingOperation(item: Readonly<Record<string, unknown>>): string {
   return `Indent the parameters of ${JSON.stringify(name)} further than its name, or write {op: ${name}, ...}.`;
 }
 
-function isAvailable({ name, pointer }: SoundEntry, table: OperationTable, report: Report): boolean {
+function isAvailable({ name, pointer }: SoundEntry, table: OperationTable, report: ReportProblem): boolean {
   if (table.has(name) || name === 'use' || name === 'comment') return true;
-  if (languageOperations.includes(name)) {
+  if (missingOperations(table).includes(name)) {
     report(pointer, 'NOT_AVAILABLE', `The operation ${JSON.stringify(name)} is not available in this version.`);
   } else {
-    const hint = suggestion(name, [...table.keys(), 'use', 'comment']);
+    const foreign = operationHint(name, table);
+    const hint = foreign === '' ? suggestion(name, [...table.keys(), 'use', 'comment']) : foreign;
     const list = hint === '' ? ` Known: ${[...table.keys(), 'use', 'comment'].join(', ')}.` : hint;
     report(pointer, 'UNKNOWN_OPERATION', `There is no operation ${JSON.stringify(name)}.${list}`);
   }

@@ -25,8 +25,7 @@ export function readYaml(text: string): SourceResult {
     const document = documents[0];
     if (document?.contents == null) throw new SourceRefused(0, 'SYNTAX', 'The Template is empty.');
     if (documents.length > 1) {
-      const at = documents[1]!.range[0];
-      throw new SourceRefused(at, 'SYNTAX', 'A Template is one YAML document: take away what follows the line "---".');
+      throw severalDocuments(documents[1]!.range[0]);
     }
     if (document.directives?.yaml.version !== '1.2') {
       throw new SourceRefused(0, 'YAML_VERSION', 'A Template is YAML 1.2: take away the %YAML line.');
@@ -41,13 +40,38 @@ export function readYaml(text: string): SourceResult {
 /** Lexical parts of a YAML text at most, some 50,000 lines: the library takes seconds for a million of them. */
 const LEXEMES_MAX = 300_000;
 
+/** What the lexer gives before a plain text, which may begin like anything. */
+const PLAIN_TEXT_FOLLOWS = '\u001f';
+
+/** Refuses in time linear in the text what the library takes seconds and hundreds of MiB to refuse. */
+function checkLexemes(text: string): void {
+  let left = LEXEMES_MAX;
+  let at = 0;
+  let depth = 0;
+  let [closings, directives, documents] = [0, 0, 0];
+  let before = '';
+  for (const lexeme of new Lexer().lex(text)) {
+    if (--left < 0) {
+      throw new SourceRefused(0, 'TOO_LARGE', 'The Template is too large as YAML. Move lists into reference tables.');
+    }
+    if (before !== PLAIN_TEXT_FOLLOWS) {
+      if ((lexeme === '[' || lexeme === '{') && ++depth > TEMPLATE_DEPTH_MAX + 1) throw tooDeep(at);
+      if (lexeme === ']' || lexeme === '}') depth > 0 ? depth-- : closings++;
+      if (lexeme === '---') documents++;
+      if (lexeme.startsWith('%')) directives++;
+      if (closings > PROBLEMS_MAX) throw new SourceRefused(at, 'SYNTAX', 'Brackets are closed that were never opened.');
+      if (documents > PROBLEMS_MAX) throw severalDocuments(at);
+      if (directives > PROBLEMS_MAX) throw new SourceRefused(at, 'SYNTAX', 'Take away the lines that begin with "%".');
+    }
+    before = lexeme;
+    // Marks of the lexer's own are no part of the text.
+    if (!/^[\u0002\u0018\u001f\ufeff]$/.test(lexeme)) at += lexeme.length;
+  }
+}
+
 /** The tokens of the text, refused when they are too many or nested too deep. */
 function shallowTokens(text: string): CST.Token[] {
-  let left = LEXEMES_MAX;
-  for (const _ of new Lexer().lex(text)) {
-    if (--left >= 0) continue;
-    throw new SourceRefused(0, 'TOO_LARGE', 'The Template is too large as YAML. Move lists into reference tables.');
-  }
+  checkLexemes(text);
   const tokens = [...new Parser().parse(text)];
   const open: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -62,6 +86,11 @@ function shallowTokens(text: string): CST.Token[] {
     }
   }
   return tokens;
+}
+
+function severalDocuments(at: number): SourceRefused {
+  const message = 'A Template is one YAML document: take away what follows the line "---".';
+  return new SourceRefused(at, 'SYNTAX', message);
 }
 
 function tooDeep(at: number): SourceRefused {

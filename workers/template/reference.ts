@@ -1,18 +1,17 @@
 // Writes the reference of the Template language as Markdown, from the same definitions that validate Templates.
-import { baseParameters, cellParameters } from '../operations/base-parameters.ts';
-import { operationTable } from '../operations/index.ts';
-import type { OperationDefinition, OperationExample } from '../operations/operation.ts';
-import { MEMORY_CLASSES } from './explain.ts';
+import { baseParameters, cellParameters } from '../execution/parameters/base-parameters.ts';
+import { MEMORY_CLASSES, type OperationDefinition, type OperationExample } from '../operations/operation.ts';
+import { type JsonSchema, mappingSchema } from './json-schema.ts';
+import type { TemplateLanguage } from './language.ts';
+import { cell, code } from './markdown.ts';
 import { EXPRESSIONS } from './reference-expressions.ts';
 import { RULES } from './reference-prose.ts';
-import type { OperationTable } from './schema.ts';
 import { templateSections } from './schema.ts';
-import { commentParameters, languageOperations, useParameters } from './structure-operations.ts';
+import { missingOperations, type StructureOperation, structureOperations } from './structure-operations.ts';
 
-type Schema = Readonly<Record<string, unknown>>;
-
-export function templateReference(table: OperationTable = operationTable): string {
-  const missing = languageOperations.filter((name) => !table.has(name));
+export function templateReference(language: TemplateLanguage): string {
+  const table = language.operations;
+  const missing = missingOperations(table);
   const later = missing.length === 0 ? [] : [`Not available in this version: ${missing.map(code).join(', ')}.`, ''];
   return [
     '# Reference of Templates',
@@ -21,7 +20,7 @@ export function templateReference(table: OperationTable = operationTable): strin
     '',
     '## Sections',
     '',
-    ...sections(),
+    ...sections(language),
     ...RULES,
     ...EXPRESSIONS,
     '## Operations',
@@ -36,17 +35,13 @@ export function templateReference(table: OperationTable = operationTable): strin
     ...parameterTable(cellParameters, []),
     ...later,
     ...[...table.values()].flatMap(operation),
-    ...structure('use', 'The operations of a fragment, in this place.', useParameters),
-    ...structure('comment', 'A remark; does nothing.', commentParameters),
+    ...structureOperations.flatMap(structure),
   ].join('\n');
 }
 
-function sections(): string[] {
-  const { properties, required = [] } = templateSections as unknown as {
-    properties: Record<string, Schema>;
-    required?: string[];
-  };
-  const rows: Record<string, Schema> = {};
+function sections(language: TemplateLanguage): string[] {
+  const { properties, required } = mappingSchema(templateSections(language));
+  const rows: Record<string, JsonSchema> = {};
   for (const [name, schema] of Object.entries(properties)) flatten(name, schema, rows);
   rows['fragments'] = { type: 'object', description: 'Lists of operations by name, for `use`.' };
   rows['operations'] = { type: 'array', description: 'What is done, in this order.' };
@@ -54,25 +49,17 @@ function sections(): string[] {
 }
 
 /** `input.csv.delimiter` and the like, one row each. */
-function flatten(path: string, schema: Schema, rows: Record<string, Schema>): void {
-  const item = schema['items'] as Schema | undefined;
-  const inner = (schema['properties'] ?? item?.['properties']) as Record<string, Schema> | undefined;
+function flatten(path: string, schema: JsonSchema, rows: Record<string, JsonSchema>): void {
+  const item = schema['items'] as JsonSchema | undefined;
+  const inner = (schema['properties'] ?? item?.['properties']) as Record<string, JsonSchema> | undefined;
   if (inner === undefined || schema['description'] !== undefined) rows[path] = schema;
   const mark = schema['items'] === undefined ? '' : '[]';
   for (const [name, part] of Object.entries(inner ?? {})) flatten(`${path}${mark}.${name}`, part, rows);
 }
 
 function operation(definition: OperationDefinition): string[] {
-  const {
-    properties = {},
-    required = [],
-    oneOf,
-  } = definition.parameters as unknown as {
-    properties?: Record<string, Schema>;
-    required?: string[];
-    oneOf?: { required?: string[] }[];
-  };
-  const groups = oneOf?.map((group) => (group.required ?? []).map(code).join(' with '));
+  const { properties, required, oneOf } = mappingSchema(definition.parameters);
+  const groups = oneOf?.map((group) => group.required.map(code).join(' with '));
   const { memory } = definition;
   const memoryClass =
     typeof memory === 'function' ? 'depends on its parameters' : `${memory}, ${MEMORY_CLASSES[memory]}`;
@@ -89,8 +76,8 @@ function operation(definition: OperationDefinition): string[] {
 }
 
 /** Adds the parameters of the mappings in a list: `metrics[].fn` behind `metrics`. */
-function withParts(properties: Readonly<Record<string, Schema>>): Record<string, Schema> {
-  const rows: Record<string, Schema> = {};
+function withParts(properties: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  const rows: Record<string, JsonSchema> = {};
   for (const [name, schema] of Object.entries(properties)) {
     rows[name] = schema;
     for (const [part, inner] of Object.entries(partsOf(schema) ?? {})) {
@@ -102,27 +89,27 @@ function withParts(properties: Readonly<Record<string, Schema>>): Record<string,
 }
 
 /** What the mappings of a list hold, also where the list is one of several forms. */
-function partsOf(schema: Schema): Record<string, Schema> | null {
-  const alternatives = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
+function partsOf(schema: JsonSchema): Record<string, JsonSchema> | null {
+  const alternatives = (schema['anyOf'] ?? schema['oneOf']) as JsonSchema[] | undefined;
   const lists = [schema, ...(alternatives ?? [])].flatMap(({ items }) =>
-    items === undefined ? [] : [items as Schema],
+    items === undefined ? [] : [items as JsonSchema],
   );
   for (const item of lists) {
-    for (const form of [item, ...((item['anyOf'] as Schema[] | undefined) ?? [])]) {
-      if (typeof form['properties'] === 'object') return form['properties'] as Record<string, Schema>;
+    for (const form of [item, ...((item['anyOf'] as JsonSchema[] | undefined) ?? [])]) {
+      if (typeof form['properties'] === 'object') return form['properties'] as Record<string, JsonSchema>;
     }
   }
   return null;
 }
 
-function structure(name: string, summary: string, parameters: object): string[] {
-  const { properties, required = [] } = parameters as { properties: Record<string, Schema>; required?: string[] };
+function structure({ name, summary, parameters }: StructureOperation): string[] {
+  const { properties, required } = mappingSchema(parameters);
   return [`### ${name}`, '', summary, '', ...parameterTable(properties, required)];
 }
 
 function parameterTable(properties: Readonly<Record<string, unknown>>, required: readonly string[]): string[] {
   const rows = Object.entries(properties).map(([name, property]) => {
-    const schema = property as Schema;
+    const schema = property as JsonSchema;
     const isNeeded = required.includes(name) && schema['default'] === undefined;
     const fallback =
       schema['default'] === undefined ? (isNeeded ? 'required' : '') : code(JSON.stringify(schema['default']));
@@ -142,17 +129,17 @@ const TYPE_TEXTS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-function typeText(schema: Schema): string {
+function typeText(schema: JsonSchema): string {
   if (Array.isArray(schema['enum'])) return [...new Set(schema['enum'].map((value) => code(String(value))))].join(', ');
   if ('const' in schema) return code(String(schema['const']));
   if (typeof schema['title'] === 'string') return schema['title'].split(':')[0]!;
-  const alternatives = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
+  const alternatives = (schema['anyOf'] ?? schema['oneOf']) as JsonSchema[] | undefined;
   if (alternatives !== undefined && schema['type'] === undefined) {
     return [...new Set(alternatives.map(typeText))].join(' or ');
   }
   const items = schema['items'];
   if (schema['type'] === 'array' && typeof items === 'object' && !Array.isArray(items)) {
-    return `list of ${typeText(items as Schema)}`;
+    return `list of ${typeText(items as JsonSchema)}`;
   }
   const properties = schema['properties'] as object | undefined;
   if (properties !== undefined) return code(`{${Object.keys(properties).join(', ')}}`);
@@ -168,13 +155,4 @@ function example({ title, operation: written, input, output }: OperationExample)
   ];
   const text = JSON.stringify(written);
   return [`Example: ${title}.`, '', '```json', text, '```', '', ...grid(input), 'gives', '', ...grid(output)];
-}
-
-function code(text: string): string {
-  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
-}
-
-/** A cell of a Markdown table. */
-function cell(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('\t', '\\t').replace(/\r?\n/g, ' ');
 }

@@ -1,6 +1,9 @@
 // Turns violations of the schema into problems: one per cause, with what to write instead.
+import type { OperationTable } from './language.ts';
+import { parameterHint } from './operation-hint.ts';
 import { pointerSegment } from './pointer.ts';
-import { nearestName, suggestion } from './suggestion.ts';
+import { sameMeaning } from './same-meaning.ts';
+import { suggestion } from './suggestion.ts';
 import type { SchemaError } from './validate.ts';
 
 export interface SchemaMessage {
@@ -18,11 +21,11 @@ const VIOLATIONS_MAX = 1_000;
 const ALTERNATIVES_DEPTH_MAX = 5;
 
 /** The problems behind the violations, in the order of their places in the schema. */
-export function schemaMessages(all: readonly SchemaError[]): SchemaMessage[] {
+export function schemaMessages(all: readonly SchemaError[], operations: OperationTable): SchemaMessage[] {
   const errors = firstViolations(all);
   const alternatives = errors.filter(({ keyword, params }) => isAlternative(keyword) && !('tag' in params));
   const inside = (error: SchemaError) => alternatives.some((other) => other !== error && isInside(error, other));
-  const causes = errors.filter((error) => !inside(error)).flatMap((error) => cause(error, errors));
+  const causes = errors.filter((error) => !inside(error)).flatMap((error) => cause(error, errors, operations));
   const misspelt = new Set(causes.filter(isMisspelt).map(({ pointer }) => pointer.slice(0, pointer.lastIndexOf('/'))));
   const consequence = ({ pointer, code }: SchemaMessage) => CONSEQUENCES.has(code) && misspelt.has(pointer);
   const roots = causes.filter((problem) => !consequence(problem));
@@ -61,8 +64,8 @@ function isInside(error: SchemaError, alternative: SchemaError): boolean {
 }
 
 /** An alternative whose form was plainly meant is told by its own violations, any other as a whole. */
-function cause(error: SchemaError, all: readonly SchemaError[]): SchemaMessage[] {
-  if (error.keyword !== 'anyOf') return [message(error)];
+function cause(error: SchemaError, all: readonly SchemaError[], operations: OperationTable): SchemaMessage[] {
+  if (error.keyword !== 'anyOf') return [message(error, operations)];
   const branches = new Map<string, SchemaError[]>();
   for (const inner of all) {
     if (inner === error || !isInside(inner, error)) continue;
@@ -72,11 +75,11 @@ function cause(error: SchemaError, all: readonly SchemaError[]): SchemaMessage[]
   const deep = [...branches.values()].filter((inner) =>
     inner.some(({ instancePath }) => instancePath !== error.instancePath),
   );
-  if (deep.length === 1) return schemaMessages(deep[0]!);
+  if (deep.length === 1) return schemaMessages(deep[0]!, operations);
   const meant = [...branches.values()].filter((inner) => !inner.some(({ keyword }) => isForm(keyword)));
   const parent = error.parentSchema as Schema;
-  if (meant.length === 1 && parent['title'] === undefined) return schemaMessages(meant[0]!);
-  return [message(error)];
+  if (meant.length === 1 && parent['title'] === undefined) return schemaMessages(meant[0]!, operations);
+  return [message(error, operations)];
 }
 
 /** Violations that say "this form was not meant". */
@@ -84,13 +87,13 @@ function isForm(keyword: string): boolean {
   return keyword === 'type' || keyword === 'const' || keyword === 'enum' || keyword === 'required';
 }
 
-function message(error: SchemaError): SchemaMessage {
+function message(error: SchemaError, operations: OperationTable): SchemaMessage {
   const { keyword, params, instancePath: pointer } = error;
   const parent = (error.parentSchema ?? {}) as Schema;
   const at = (code: string, text: string, place = pointer): SchemaMessage => ({ pointer: place, code, message: text });
   switch (keyword) {
     case 'additionalProperties':
-      return unknownKey(pointer, String(params['additionalProperty']), parent, error.data);
+      return unknownKey(pointer, String(params['additionalProperty']), parent, { data: error.data, operations });
     case 'required':
       return at('MISSING_PARAMETER', `${JSON.stringify(params['missingProperty'])} is missing.`);
     case 'enum':
@@ -114,18 +117,25 @@ function message(error: SchemaError): SchemaMessage {
   }
 }
 
-function unknownKey(pointer: string, name: string, parent: Schema, data: unknown): SchemaMessage {
+function unknownKey(
+  pointer: string,
+  name: string,
+  parent: Schema,
+  { data, operations }: { readonly data: unknown; readonly operations: OperationTable },
+): SchemaMessage {
   const known = Object.keys((parent['properties'] ?? {}) as object);
   const free = known.filter((key) => !(key in (data as object)));
   const op = (data as Record<string, unknown>)['op'];
-  const kind = typeof op === 'string' ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
+  const isOperation = typeof op === 'string';
+  const kind = isOperation ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
   const home = homeOf(name, parent);
-  const meant = home === null ? suggestion(name, free) : ` It belongs into ${JSON.stringify(home)}.`;
+  const near = (isOperation && parameterHint(op, name, operations)) || meantName(name, free);
+  const meant = home === null ? near : ` It belongs into ${JSON.stringify(home)}.`;
   // What is the operation's own first: that is what was meant.
   const names = known.filter((key) => key !== 'op' && !COMMON_PARAMETERS.has(key));
   names.push(...known.filter((key) => COMMON_PARAMETERS.has(key)));
   const listed = meant === '' && known.length > 0 ? ` Known: ${names.join(', ')}.` : meant;
-  const code = typeof op === 'string' ? 'UNKNOWN_PARAMETER' : 'UNKNOWN_KEY';
+  const code = isOperation ? 'UNKNOWN_PARAMETER' : 'UNKNOWN_KEY';
   return { pointer: `${pointer}/${pointerSegment(name)}`, code, message: `Unknown ${kind}.${listed}` };
 }
 
@@ -140,8 +150,13 @@ const COMMON_PARAMETERS: ReadonlySet<string> = new Set(['id', 'note', 'enabled',
 
 function meantValue(error: SchemaError): string {
   const values = (error.params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string');
-  const nearest = typeof error.data === 'string' ? nearestName(error.data, values) : null;
-  return nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+  return typeof error.data === 'string' ? meantName(error.data, values) : '';
+}
+
+/** A word of other languages for the same comes before one that looks alike. */
+function meantName(name: string, known: readonly string[]): string {
+  const same = sameMeaning(name, known);
+  return same === null ? suggestion(name, known) : ` Did you mean ${JSON.stringify(same)}?`;
 }
 
 const CUT_OFF =
@@ -185,6 +200,11 @@ function formHint(parent: Schema, data: unknown): string {
 function wrongForm(parent: Schema, data: unknown): string {
   if (typeof parent['title'] === 'string') return `Write ${parent['title']}.`;
   const branches = parent['anyOf'] as Schema[];
+  const [key, ...others] = typeof data === 'object' && !Array.isArray(data) ? Object.keys(data ?? {}) : [];
+  const forms = branches.flatMap((branch) => Object.keys((branch['properties'] ?? {}) as object));
+  if (key !== undefined && others.length === 0 && forms.length > 0 && !forms.includes(key)) {
+    return `Unknown key ${JSON.stringify(key)}.${meantName(key, forms) || ` Known: ${[...new Set(forms)].join(', ')}.`}`;
+  }
   const wanted = branches.map((branch) => {
     if (typeof branch['title'] === 'string') return branch['title'];
     if ('const' in branch) return JSON.stringify(branch['const']);
@@ -196,7 +216,7 @@ function wrongForm(parent: Schema, data: unknown): string {
     'const' in branch ? [branch['const']] : ((branch['enum'] ?? []) as unknown[]),
   );
   const texts = words.filter((word) => typeof word === 'string');
-  const meant = typeof data === 'string' ? suggestion(data, texts) : '';
+  const meant = typeof data === 'string' ? meantName(data, texts) : '';
   return `Write ${[...new Set(wanted)].join(' or ')}, not ${typeName(data)}.${meant}`;
 }
 

@@ -1,6 +1,7 @@
 // The columns at one step of a Template, as an operation's `effect` sees and changes them. One implementation serves the
 // check (open set: unknown names become required columns) and the Run (closed set: the file's own columns).
-import type { Column, ColumnType } from '../schema.ts';
+import type { Column, ColumnType } from '../batch/schema.ts';
+import type { Type } from '../expression/check/type.ts';
 import type { CompiledPattern } from './column-pattern.ts';
 
 /** `"a"`, `["a","b"]`, `{pattern}`, `{type}`, `{except: [...]}`, `"*"`. */
@@ -12,10 +13,16 @@ export type ColumnSet =
   | { readonly except: readonly string[] };
 
 /** Beside which column a new one stands. */
-export interface Place {
+export interface ColumnPosition {
   readonly column: Column;
   readonly side: 'before' | 'behind';
 }
+
+/**
+ * `run_row`: the row's number, so that what becomes of a row depends on where in the file it stands. `started_at`: when the
+ * Run started, so that the result depends on the day.
+ */
+export type RunFact = 'run_row' | 'started_at';
 
 export interface Scope {
   /** The columns known at this step, in order. */
@@ -31,6 +38,10 @@ export interface Scope {
    * `pointer`: JSON pointer inside the operation, such as "/columns/0".
    */
   read(name: string, pointer: string): Column | null;
+  /** What expressions may name beside columns: the file's values above and below its table (`run.meta.<name>`). */
+  readonly variables: ReadonlyMap<string, Type>;
+  /** What operations read besides their columns. */
+  readonly uses: Set<RunFact>;
   /** A column that is known at this step; asking does not read it. */
   known(name: string): Column | null;
   /**
@@ -40,8 +51,11 @@ export interface Scope {
   resolve(set: ColumnSet, pointer: string): readonly Column[];
   /** False for a column of nulls in place of one that the file lacks. */
   isPresent(column: Column): boolean;
-  /** A new column at the end, or in the place of another (beside it, if that stays). Problem when the name is taken. */
-  add(name: string, type: ColumnType, pointer: string, place?: Place): Column;
+  /**
+   * A new column at the end, or in the place of another (beside it, if that stays). Problem when the name is taken.
+   * `hasKinds`: of the column whose very cells it has.
+   */
+  add(name: string, type: ColumnType, pointer: string, place?: ColumnPosition, hasKinds?: true): Column;
   /** An edit in place that changes the type. */
   retype(column: Column, type: ColumnType): void;
   remove(column: Column): void;
@@ -60,6 +74,8 @@ export interface Scope {
   close(): void;
   /** An RE2 pattern over names, or a sentence that says what to write instead. Compiled once for a Template. */
   compilePattern(source: string): CompiledPattern;
+  /** What is no mistake but may not be meant: told to who checks the Template. */
+  note(pointer: string, message: string): void;
   /** A mistake in the Template at this place: what to write instead. */
   problem(pointer: string, code: string, message: string): void;
 }

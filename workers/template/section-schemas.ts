@@ -1,17 +1,8 @@
-// The shapes of a Template's sections beside its operations. A property with a default may be left out of a file.
+// The shapes of a Template's sections beside its operations and its output (output-section.ts). A property with a default may be left out of a file.
 import { Type } from '../bundled/type-box.ts';
-import { baseParameters } from '../operations/base-parameters.ts';
-import { columnName, columnSet } from '../operations/column-set.ts';
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T, description: string) =>
-  Type.Union([type, Type.Null()], { default: null, description });
-
-/** One character: no line break, no half of a surrogate pair. */
-const character = (description: string) => Type.String({ pattern: '^[^\\r\\n]$', title: 'one character', description });
-
-/** Names and descriptions travel in answers and headers. */
-const line = (description: string) =>
-  Type.String({ pattern: '^[^\\u0000-\\u001F\\u007F]*$', title: 'one line of text', description });
+import { baseParameters } from '../execution/parameters/base-parameters.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
+import { character, line, nullable } from './setting-schemas.ts';
 
 const columnMatch = Type.Union(
   [
@@ -34,7 +25,13 @@ const csvInput = Type.Object({
     Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('none')], { title: 'a whole number from 0, or none' }),
     'Record of the header, from 0; `none` = no header, columns are column_1...; null = detect.',
   ),
-  encoding: nullable(Type.String(), 'WHATWG name such as windows-1252; null = byte order mark, else UTF-8.'),
+  encoding: nullable(
+    Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })], {
+      title: 'a name such as windows-1252, a list of names, or auto',
+    }),
+    'WHATWG name such as windows-1252, ibm437 or ibm850; a list of them: the first in which the whole file is valid; ' +
+      '`auto`: the most likely one; null = byte order mark, else UTF-8.',
+  ),
   quote: nullable(
     Type.String({ pattern: '^[^\\r\\n]?$', title: 'one character, or "" for none' }),
     'Character around fields, "" = none; null = detect.',
@@ -42,6 +39,79 @@ const csvInput = Type.Object({
   ragged: Type.Enum(['pad', 'fail'], { default: 'pad', description: 'Rows with too few or too many fields.' }),
   stray_quotes: Type.Enum(['keep', 'fail'], { default: 'keep', description: 'Text behind a closing quote.' }),
 });
+
+const jsonInput = Type.Object({
+  records: nullable(
+    Type.String({
+      pattern: '^(?:/(?:[^~]|~[01])*)?$',
+      title: 'a JSON pointer, such as /orders, or "" for the file itself',
+    }),
+    'JSON pointer to the list of records, such as `/orders`; `""` = the file itself; null = the only list of objects in it.',
+  ),
+  flatten: nullable(
+    Type.String({ minLength: 1, maxLength: 8 }),
+    'Makes columns of nested objects, at most 8 deep: `"."` gives `customer.name`; null = an object is one cell.',
+  ),
+});
+
+const sheetName = Type.Union([Type.String({ minLength: 1 }), Type.Integer({ minimum: 1 })], {
+  title: 'a name, or a number from 1',
+});
+
+/** Characters of a line that columns may name. */
+export const FIXED_CHARACTERS_MAX = 65_536;
+
+const fixedColumn = Type.Object({
+  name: columnName,
+  start: Type.Integer({
+    minimum: 1,
+    maximum: FIXED_CHARACTERS_MAX,
+    description: 'First character of the line, from 1.',
+  }),
+  length: Type.Integer({ minimum: 1, maximum: FIXED_CHARACTERS_MAX, description: 'Characters.' }),
+});
+
+const fixedInput = Type.Object(
+  { columns: Type.Array(fixedColumn, { minItems: 1, maxItems: 16_384, description: 'Columns by their places.' }) },
+  { title: 'columns by their places: {columns: [{name: id, start: 1, length: 8}]}' },
+);
+
+/** Records above or below a table that values are looked for in. */
+export const META_RECORDS_MAX = 1000;
+
+/** Values of one section: each is searched in every record. */
+const META_VALUES_MAX = 100;
+
+const metaValue = Type.Object(
+  {
+    record: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: META_RECORDS_MAX - 1,
+        description:
+          'Record from 0: of the file from its beginning, in `footer` from its end, blank ones left out there.',
+      }),
+    ),
+    field: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 16_384,
+        description: 'Field of the record, from 1; the whole record unless set.',
+      }),
+    ),
+    pattern: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'RE2 pattern, found anywhere: its first group is the value, without a group all that it matches.',
+      }),
+    ),
+    required: Type.Boolean({ default: true, description: '`false`: a file without the value has null there.' }),
+  },
+  { title: 'a place or a pattern: {record: 0, field: 13}, {pattern: "^Account: (.+)"}' },
+);
+
+const metaValues = (description: string) =>
+  Type.Optional(Type.Record(Type.String(), metaValue, { maxProperties: META_VALUES_MAX, description }));
 
 export const inputSection = Type.Object({
   header_match: Type.Enum(['exact', 'normal', 'loose'], {
@@ -61,76 +131,47 @@ export const inputSection = Type.Object({
   }),
   null_values: Type.Array(Type.String(), { default: [''], description: 'Texts that mean "missing".' }),
   csv: Type.Optional(csvInput),
-  sheet: nullable(Type.Union([Type.String(), Type.Integer({ minimum: 1 })]), 'XLSX: name or number of the sheet.'),
+  fixed: nullable(fixedInput, 'The file has its columns at the same places of each line; null = it has not.'),
+  json: Type.Optional(jsonInput),
+  sheet: nullable(
+    Type.Union([sheetName, Type.Array(sheetName, { minItems: 1, maxItems: 1000 })], {
+      title: 'a name, a number from 1, a list of these, or "*"',
+    }),
+    'XLSX: name or number from 1 of the sheet; a list, or `*` for all visible ones: several with the same header are read one after ' +
+      'the other; null = the first visible one with cells.',
+  ),
+  sheet_into: nullable(columnName, 'XLSX: a column for the name of the sheet, behind the others.'),
+  table: nullable(Type.String({ minLength: 1 }), 'XLSX: name of an Excel table, whose cells alone are read.'),
+  merged: Type.Enum(['first', 'fill'], {
+    default: 'first',
+    description: 'XLSX: merged cells have their value in the `first` one, or in all of them (`fill`).',
+  }),
+  hidden: Type.Enum(['keep', 'skip'], {
+    default: 'keep',
+    description: 'XLSX: hidden rows and columns are read like others, or left out (`skip`).',
+  }),
+  preamble: metaValues(
+    'Values that stand above the header, by the names that `run.meta.<name>` has for them: CSV, fixed columns, XLSX.',
+  ),
+  footer: metaValues(
+    'Values in the last records, for CSV and fixed columns: by pattern the last record that it is found in. The Run waits for the ' +
+      'end of the file. The records stay rows.',
+  ),
   columns: Type.Array(declaredColumn, { default: [], description: 'Columns by the names that the Template uses.' }),
 });
 
 export const defaultsSection = Type.Object({
-  on_error: Type.Unsafe<'fail' | 'drop_row' | 'blank' | 'keep' | 'flag'>({
+  on_error: Type.Unsafe<'fail' | 'drop_row' | 'reject' | 'blank' | 'keep' | 'flag'>({
     ...baseParameters.on_error,
     default: 'fail',
     description:
-      'Rows in trouble: `fail` ends the Run, `drop_row` drops the row, `blank` empties the cell, `keep` leaves it (in an operation that ' +
+      'Rows in trouble: `fail` ends the Run, `drop_row` drops the row, `reject` puts it into a second file, `blank` empties the cell, `keep` leaves it (in an operation that ' +
       'changes the type in place: empty), `flag` ' +
       'empties it and notes `column:CODE` in the flag column.',
   }),
   flag_column: Type.String({ minLength: 1, default: '_issues', description: 'Name of the flag column.' }),
   max_errors: nullable(Type.Integer({ minimum: 0 }), 'More errors in rows than this end the Run.'),
   max_error_ratio: nullable(Type.Number({ minimum: 0, maximum: 1 }), 'More errors per row read than this end the Run.'),
-});
-
-const csvOutput = Type.Object({
-  delimiter: nullable(character('The character between fields.'), 'null = comma, for tsv a tab.'),
-  quoting: Type.Enum(['minimal', 'all', 'text'], {
-    default: 'minimal',
-    description:
-      '`minimal`: fields that need it; `all`: every one; `text`: column names and texts, an empty one too, so that null, ' +
-      'which is written without quotes, differs from it.',
-  }),
-  line_ending: Type.Enum(['lf', 'crlf'], { default: 'lf', description: 'Line ends.' }),
-  bom: Type.Boolean({ default: false, description: 'A byte order mark at the start.' }),
-  encoding: Type.String({ default: 'utf-8', description: 'Such as windows-1252 or utf-16le.' }),
-  unmappable: Type.Enum(['fail', 'replace'], { default: 'fail', description: 'Characters that the encoding lacks.' }),
-  header: Type.Boolean({ default: true, description: 'The line of column names.' }),
-  decimal: Type.Enum(['.', ','], { default: '.', description: 'Decimal mark of typed numbers.' }),
-  date_format: nullable(
-    Type.String({ minLength: 1 }),
-    'Of dates, such as dd.MM.yyyy; null = ISO 8601. Times stay ISO 8601: format_date writes them otherwise.',
-  ),
-  boolean: Type.Tuple([Type.String(), Type.String()], {
-    default: ['true', 'false'],
-    description: 'Texts of true and false.',
-  }),
-  null: Type.String({ default: '', description: 'What is written for null.' }),
-});
-
-const jsonOutput = Type.Object({
-  layout: nullable(Type.Enum(['array', 'ndjson']), 'null = as the format says.'),
-  decimals: Type.Enum(['number', 'string'], {
-    default: 'number',
-    description: 'Exact decimals as numbers or as texts.',
-  }),
-  nulls: Type.Enum(['include', 'omit'], { default: 'include', description: 'Keys whose value is null.' }),
-  nest: nullable(
-    Type.String({ minLength: 1 }),
-    'Separator at which names become nested objects, such as "."; null = flat.',
-  ),
-});
-
-export const outputSection = Type.Object({
-  format: Type.Enum(['csv', 'tsv', 'xlsx', 'json', 'ndjson', 'parquet'], {
-    default: 'csv',
-    description: 'Format of the output.',
-  }),
-  columns: nullable(columnSet, 'Columns of the output in their order; null = all as they stand.'),
-  csv: Type.Optional(csvOutput),
-  xlsx: Type.Optional(Type.Object({}, { additionalProperties: true })),
-  json: Type.Optional(jsonOutput),
-  formula_guard: Type.Enum(['auto', 'strict', 'off', 'fail'], {
-    default: 'auto',
-    description: 'What is done to text that a spreadsheet would take as a formula.',
-  }),
-  name: Type.String({ minLength: 1, default: '{template}-{run}', description: 'Name of the output file.' }),
 });
 
 export const tablesSection = Type.Record(

@@ -1,30 +1,41 @@
 // The sections of a Template beside its operations: from the file's words to the normalised form, with defaults filled in.
-import type { Static } from '../bundled/type-box.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
 import { withDefaults } from './json-schema.ts';
-import { templateSections } from './schema.ts';
-import { defaultsSection, inputSection, outputSection } from './section-schemas.ts';
-import type { Template, TemplateDefaults, TemplateInput, TemplateOutput } from './template.ts';
+import type { TemplateLanguage } from './language.ts';
+import { outputOf } from './output-section.ts';
+import { defaultsSection, headSection, inputSection, tablesSection, testsSection } from './section-schemas.ts';
+import type { MetaValue, Template, TemplateDefaults, TemplateInput } from './template.ts';
 
-export type TemplateSections = Omit<Template, 'operations' | 'fileColumns' | 'flagColumn' | 'patterns'>;
+export type TemplateSections = Omit<Template, 'operations' | 'fileColumns' | 'takesOthers' | 'flagColumn' | 'patterns'>;
+
+/** What is taken as it is written. */
+const plainSections = Type.Object({ ...headSection, tables: Type.Optional(tablesSection), tests: testsSection });
 
 /** The sections of a Template that its schema has passed. */
-export function templateSectionsOf(source: Readonly<Record<string, unknown>>): TemplateSections {
-  const sections = withDefaults(templateSections, source) as Static<typeof templateSections>;
+export function templateSectionsOf(
+  source: Readonly<Record<string, unknown>>,
+  { outputFormats }: TemplateLanguage,
+): TemplateSections {
+  const sections = withDefaults(plainSections, source) as Static<typeof plainSections>;
+  const tables = sections.tables ?? {};
   return {
     format: 1,
     name: sections.name,
     description: sections.description,
     input: inputOf(source['input'] ?? {}),
-    tables: sections.tables ?? {},
+    tables,
+    usesTables: Object.keys(tables).length > 0,
     defaults: defaultsOf(source['defaults'] ?? {}),
-    output: outputOf(source['output'] ?? {}),
+    output: outputOf((source['output'] ?? {}) as Readonly<Record<string, unknown>>, outputFormats),
     tests: sections.tests,
   };
 }
 
-function inputOf(source: unknown): TemplateInput {
-  const input = withDefaults(inputSection, { csv: {}, ...(source as object) }) as Static<typeof inputSection>;
+/** @param source the section as it is written; its schema has passed it */
+export function inputOf(source: unknown): TemplateInput {
+  const input = withDefaults(inputSection, { csv: {}, json: {}, ...(source as object) }) as Static<typeof inputSection>;
   const csv = input.csv!;
+  const json = input.json!;
   return {
     headerMatch: input.header_match,
     duplicateHeaders: input.duplicate_headers,
@@ -38,9 +49,29 @@ function inputOf(source: unknown): TemplateInput {
       ragged: csv.ragged,
       strayQuotes: csv.stray_quotes,
     },
+    json: { records: json.records, flatten: json.flatten },
+    fixed: input.fixed,
     sheet: input.sheet,
-    columns: input.columns,
+    sheetInto: input.sheet_into,
+    table: input.table,
+    merged: input.merged,
+    hidden: input.hidden,
+    preamble: metaValuesOf(input.preamble),
+    footer: metaValuesOf(input.footer),
+    columns: withSheetColumn(input.columns, input.sheet_into),
   };
+}
+
+function metaValuesOf(given: Static<typeof inputSection>['preamble']): readonly MetaValue[] {
+  return Object.entries(given ?? {}).map(([name, { record = null, field = null, pattern = null, required = true }]) => {
+    return { name, record, field, pattern, required };
+  });
+}
+
+/** A file without sheets has nulls there. */
+function withSheetColumn(columns: TemplateInput['columns'], name: string | null): TemplateInput['columns'] {
+  if (name === null || columns.some((column) => column.name === name)) return columns;
+  return [...columns, { name, match: [], required: false }];
 }
 
 function defaultsOf(source: unknown): TemplateDefaults {
@@ -50,38 +81,5 @@ function defaultsOf(source: unknown): TemplateDefaults {
     flagColumn: defaults.flag_column,
     maxErrors: defaults.max_errors,
     maxErrorRatio: defaults.max_error_ratio,
-  };
-}
-
-function outputOf(source: unknown): TemplateOutput {
-  const output = withDefaults(outputSection, { csv: {}, json: {}, ...(source as object) }) as Static<
-    typeof outputSection
-  >;
-  const csv = output.csv!;
-  const json = output.json!;
-  return {
-    format: output.format,
-    columns: output.columns,
-    csv: {
-      delimiter: csv.delimiter ?? (output.format === 'tsv' ? '\t' : ','),
-      quoting: csv.quoting,
-      lineEnding: csv.line_ending,
-      bom: csv.bom,
-      encoding: csv.encoding,
-      unmappable: csv.unmappable,
-      header: csv.header,
-      decimal: csv.decimal,
-      dateFormat: csv.date_format,
-      boolean: csv.boolean,
-      null: csv.null,
-    },
-    json: {
-      layout: json.layout ?? (output.format === 'ndjson' ? 'ndjson' : 'array'),
-      decimals: json.decimals,
-      nulls: json.nulls,
-      nest: json.nest,
-    },
-    formulaGuard: output.formula_guard,
-    name: output.name,
   };
 }

@@ -13,7 +13,7 @@ export const TEMPLATE_NODES_MAX = 200_000;
 /** YAML aliases of a Template at most: fragments are the language's own way to repeat. */
 export const TEMPLATE_ALIASES_MAX = 100;
 
-/** Problems told at once (templates.md, "Good messages"). */
+/** Problems reported at once. */
 export const PROBLEMS_MAX = 50;
 
 /** Objects have no prototype: a key such as `__proto__` is a key like others. */

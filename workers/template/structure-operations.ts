@@ -2,7 +2,7 @@
 import { Type } from '../bundled/type-box.ts';
 
 /** `use`: the operations of a fragment stand in its place. */
-export const useParameters = Type.Object({
+const useParameters = Type.Object({
   fragment: Type.String({ minLength: 1, description: 'Name of a list under `fragments`.' }),
   with: Type.Optional(
     Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }), Type.Unknown(), {
@@ -12,16 +12,26 @@ export const useParameters = Type.Object({
 });
 
 /** `comment`: for the reader. */
-export const commentParameters = Type.Object({
+const commentParameters = Type.Object({
   text: Type.Optional(Type.String({ description: 'Anything.' })),
 });
 
-/** Operations of the language. Those that the table of this version lacks are refused by name. */
-export const languageOperations: readonly string[] = [
-  ...['select', 'drop', 'rename', 'reorder', 'copy', 'set', 'merge_columns', 'split_column', 'extract', 'flatten_json'],
-  ...['parse_json', 'to_json', 'text', 'replace', 'map_values', 'fill_empty', 'fill_down', 'fill_up', 'blank_if'],
-  ...['blank_down', 'parse_number', 'format_number', 'round', 'parse_date', 'format_date', 'cast', 'filter'],
-  ...['drop_blank_rows', 'drop_repeated_headers', 'slice', 'stop_when', 'dedupe', 'sort', 'top', 'sample', 'explode'],
-  ...['unpivot', 'pivot', 'transpose', 'aggregate', 'window', 'append_rows', 'join', 'lookup_range', 'validate'],
-  ...['check_totals', 'expect_columns', 'mask', 'hash', 'redact', 'generalize'],
+export interface StructureOperation {
+  readonly name: string;
+  readonly summary: string;
+  readonly parameters: object;
+}
+
+/** In the order of the reference. */
+export const structureOperations: readonly StructureOperation[] = [
+  { name: 'use', summary: 'The operations of a fragment, in this place.', parameters: useParameters },
+  { name: 'comment', summary: 'A remark; does nothing.', parameters: commentParameters },
 ];
+
+/** Known by name until the table of operations has them: refused as not available, and not as unknown. */
+const operationsToCome: readonly string[] = ['transpose'];
+
+/** Of the language, and not in this table. */
+export function missingOperations(table: { has(name: string): boolean }): readonly string[] {
+  return operationsToCome.filter((name) => !table.has(name));
+}

@@ -13,7 +13,7 @@ export function suggestion(name: string, known: Iterable<string>): string {
   return nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
 }
 
-/** Suggestions for as many names as there are problems told: thousands of names against thousands would take minutes. */
+/** Suggestions for as many names as there are problems reported: thousands of names against thousands would take minutes. */
 export function limitedSuggestions(): (name: string, known: () => Iterable<string>) => string {
   let left = PROBLEMS_MAX;
   return (name, known) => (--left < 0 ? '' : suggestion(name, known()));

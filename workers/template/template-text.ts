@@ -7,8 +7,16 @@ import type { Problem } from './template.ts';
 
 export type TemplateFormat = 'json' | 'yaml';
 
-/** A Template's text that is sound as JSON or YAML. */
+/** A Template as it is stored. */
 export interface TemplateText {
+  readonly source: string;
+  readonly format: TemplateFormat;
+  /** Of the source's bytes, lower-case hex. */
+  readonly sha256: string;
+}
+
+/** A Template's text that is sound as JSON or YAML. */
+export interface ParsedTemplate {
   readonly root: SourceNode;
   /** The problem at a place of the text. */
   problem(pointer: string, code: string, message: string): Problem;
@@ -21,10 +29,10 @@ export function templateFormat(fileName: string): TemplateFormat | null {
 }
 
 /** Reads the text; what is wrong with it as JSON or YAML comes back as problems with the pointer "". */
-export function readTemplateText(
+export function parseTemplate(
   source: string,
   format: TemplateFormat,
-): { readonly text: TemplateText } | { readonly problems: readonly Problem[] } {
+): { readonly text: ParsedTemplate } | { readonly problems: readonly Problem[] } {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
   if (text.length > TEMPLATE_CHARACTERS_MAX) {
     const message = `A Template has at most ${TEMPLATE_CHARACTERS_MAX} characters. Move lists into reference tables.`;

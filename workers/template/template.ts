@@ -22,16 +22,48 @@ export interface FileColumn {
   readonly declared: boolean;
 }
 
+/** A label, `auto` for the most likely one, or labels tried in their order; null = byte order mark, else UTF-8. */
+export type EncodingSetting = string | readonly string[] | null;
+
+/** A column that stands at the same place of each line. */
+export interface FixedColumn {
+  readonly name: string;
+  /** First character, from 1. */
+  readonly start: number;
+  /** Characters. */
+  readonly length: number;
+}
+
 export interface CsvInput {
   /** null = detect. */
   readonly delimiter: string | null;
   /** null = detect, 'none' = the file has no header: columns are column_1... */
   readonly headerRow: number | 'none' | null;
-  readonly encoding: string | null;
+  readonly encoding: EncodingSetting;
   /** null = detect, '' = none. */
   readonly quote: string | null;
   readonly ragged: 'pad' | 'fail';
   readonly strayQuotes: 'keep' | 'fail';
+}
+
+export interface JsonInput {
+  /** JSON pointer to the list of records; null = the only list of objects in the file's object. */
+  readonly records: string | null;
+  /** Stands between the names of nested objects and their keys, which are columns then; null = an object is a cell. */
+  readonly flatten: string | null;
+}
+
+/** A value that stands above or below the table: `run.meta.<name>` in expressions. */
+export interface MetaValue {
+  readonly name: string;
+  /** Record from 0: of the file, or from its end upwards; null: any that the pattern is found in. */
+  readonly record: number | null;
+  /** Field of the record from 1; null: the whole record. */
+  readonly field: number | null;
+  /** RE2; its first group is the value, without groups what it matches. Null: the field is. */
+  readonly pattern: string | null;
+  /** A file without the value is refused. */
+  readonly required: boolean;
 }
 
 export interface TemplateInput {
@@ -41,14 +73,27 @@ export interface TemplateInput {
   /** Texts that mean "missing". */
   readonly nullValues: readonly string[];
   readonly csv: CsvInput;
-  readonly sheet: string | number | null;
+  readonly json: JsonInput;
+  /** Of a workbook, by name or number from 1; '*' = all visible ones with cells, null = the first of these. */
+  readonly sheet: string | number | readonly (string | number)[] | null;
+  /** Column for the name of a workbook's sheet; it is among `columns`. */
+  readonly sheetInto: string | null;
+  /** Of a workbook, by name: its range alone is read. */
+  readonly table: string | null;
+  readonly merged: 'first' | 'fill';
+  readonly hidden: 'keep' | 'skip';
+  /** The file is lines of these columns; null = it is not. */
+  readonly fixed: { readonly columns: readonly FixedColumn[] } | null;
+  /** Values above the table, and below it. */
+  readonly preamble: readonly MetaValue[];
+  readonly footer: readonly MetaValue[];
   readonly columns: readonly DeclaredColumn[];
 }
 
 /** What an operation does when the file lacks a column that it reads. */
 export type IfMissing = 'fail' | 'null' | 'skip';
 
-export type OnError = 'fail' | 'drop_row' | 'blank' | 'keep' | 'flag';
+export type OnError = 'fail' | 'drop_row' | 'reject' | 'blank' | 'keep' | 'flag';
 
 export interface TemplateDefaults {
   readonly onError: OnError;
@@ -59,6 +104,8 @@ export interface TemplateDefaults {
 
 /** One step: its place in the Template, its operation's name, the common parameters, and its own. */
 export interface TemplateOperation {
+  /** Where it stands: its number from 1 among those that run, and its line in the file; null: it stands nowhere. */
+  readonly place: { readonly number: number; readonly line: number } | null;
   /** JSON pointer in the Template, such as "/operations/3". */
   readonly pointer: string;
   readonly name: string;
@@ -72,40 +119,13 @@ export interface TemplateOperation {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export type OutputFormat = 'csv' | 'tsv' | 'xlsx' | 'json' | 'ndjson' | 'parquet';
-
-export interface CsvOutput {
-  readonly delimiter: string;
-  readonly quoting: 'minimal' | 'all' | 'text';
-  readonly lineEnding: 'lf' | 'crlf';
-  readonly bom: boolean;
-  /** WHATWG name; utf-8 unless set. */
-  readonly encoding: string;
-  readonly unmappable: 'fail' | 'replace';
-  readonly header: boolean;
-  /** Decimal mark of numbers: "." unless set. */
-  readonly decimal: string;
-  /** Pattern for dates, null = ISO 8601. */
-  readonly dateFormat: string | null;
-  /** Texts of true and false. */
-  readonly boolean: readonly [string, string];
-  readonly null: string;
-}
-
-export interface JsonOutput {
-  readonly layout: 'array' | 'ndjson';
-  readonly decimals: 'number' | 'string';
-  readonly nulls: 'include' | 'omit';
-  /** Separator at which names are nested into objects, null = flat. */
-  readonly nest: string | null;
-}
-
 export interface TemplateOutput {
-  readonly format: OutputFormat;
+  /** Name of the format. */
+  readonly format: string;
   /** Columns of the output in order, null = all as they stand. */
   readonly columns: ColumnSet | null;
-  readonly csv: CsvOutput;
-  readonly json: JsonOutput;
+  /** What the format works by, made of its section (workers/output/format.ts). */
+  readonly settings: unknown;
   readonly formulaGuard: 'auto' | 'strict' | 'off' | 'fail';
   /** Name of the output with {template} and {run}. */
   readonly name: string;
@@ -118,12 +138,16 @@ export interface Template {
   readonly input: TemplateInput;
   /** Reference tables by the name that operations use, each with its catalog name. */
   readonly tables: Readonly<Record<string, { readonly ref: string }>>;
+  /** It declares at least one of them. */
+  readonly usesTables: boolean;
   readonly defaults: TemplateDefaults;
   /**
    * The columns looked for in a file: the declared ones in their order, then the names that operations read of it, each
    * with what happens when the file lacks it.
    */
   readonly fileColumns: readonly FileColumn[];
+  /** Whether columns of the file beside these have a part in the Run. */
+  readonly takesOthers: boolean;
   /** Name of the flag column where an operation flags rows, else null. It is the last column at every step. */
   readonly flagColumn: string | null;
   /** Fragments are already put in place; disabled operations and comments are left out. */
@@ -143,3 +167,6 @@ export interface Problem {
   readonly code: string;
   readonly message: string;
 }
+
+/** Takes a mistake at a JSON pointer. */
+export type ReportProblem = (pointer: string, code: string, message: string) => void;

@@ -63,7 +63,7 @@ export function daysInMonth(year: number, month: number): number {
 }
 
 /** Every fourth year, without the hundreds, with the four hundreds. */
-export function isLeapYear(year: number): boolean {
+function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 

@@ -4,10 +4,11 @@ import { type CivilDate, civilDate, dayNumber, isDate, isoWeekday } from './cale
 import { parseLiteral } from './date-literal.ts';
 import { letterHint, NO_PERCENT } from './date-pattern-hint.ts';
 import { DATE_NAMES, type DateNames, foldName, type Spelling } from './month-names.ts';
+import { normalise } from './normalise.ts';
 import { offsetText, parseOffset, type Timestamp, timestampOf } from './timestamp.ts';
 
 /** Longest pattern in characters: far above any real one, so that a pattern costs nothing to compile. */
-export const DATE_PATTERN_LENGTH_MAX = 100;
+const DATE_PATTERN_LENGTH_MAX = 100;
 
 /** What a text says: a day and the time of that day; `offsetSeconds` is null when the text names no offset. */
 export interface DateFields {
@@ -60,7 +61,7 @@ export function compileDatePattern(
     parts,
     twoDigitYearPivot: pivot,
     // Names may come with their accents as characters of their own, as file systems and some exports write them.
-    parse: (text) => parseWith(parts, names, pivot, hasNames && MARK.test(text) ? text.normalize('NFC') : text),
+    parse: (text) => parseWith(parts, names, pivot, hasNames && MARK.test(text) ? normalise(text, 'NFC') : text),
     format: (fields) => formatWith(parts, names, fields),
   };
 }

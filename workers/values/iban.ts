@@ -13,6 +13,11 @@ export function isIban(text: string): boolean {
   return remainder === 1;
 }
 
+/** Characters of the IBANs of a country, whose code may be in small letters; 0 where it has none. */
+export function ibanLength(country: string): number {
+  return LENGTHS.get(country.toUpperCase()) ?? 0;
+}
+
 /** Longest text that is looked at: 34 characters and generous spaces. */
 const IBAN_LENGTH_MAX = 64;
 

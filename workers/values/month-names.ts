@@ -1,5 +1,6 @@
 // Owns the month and weekday names of the languages that date patterns know. They are ours, so that no result depends on
 // the locale data of the runtime.
+import { normalise } from './normalise.ts';
 
 /** A name as it is read: folded (see foldName), and its number from 0. */
 export interface Spelling {
@@ -30,7 +31,10 @@ interface OtherForms {
 
 /** Small letters without accents, unit by unit, so that places in the text stay: `FÉVR` and `fevr` are the same. */
 export function foldName(text: string): string {
-  return text.replace(/[^a-z]/g, (unit) => unit.toLowerCase().normalize('NFD').charAt(0));
+  return text.replace(/[^a-z]/g, (unit) => {
+    const small = unit.toLowerCase();
+    return (small.charCodeAt(0) < 0x80 ? small : normalise(small, 'NFD')).charAt(0);
+  });
 }
 
 /** The months as they stand without a day. */
@@ -72,7 +76,7 @@ export const DATE_NAMES: ReadonlyMap<string, DateNames> = new Map([
       'janv févr mars avr mai juin juil août sept oct nov déc',
       'lundi mardi mercredi jeudi vendredi samedi dimanche',
       'lun mar mer jeu ven sam dim',
-      { monthsShort: { jan: 1, fév: 2, mar: 3, jun: 6, jul: 7, aoû: 8, sep: 9 } },
+      { monthsShort: { jan: 1, fév: 2, mar: 3, jun: 6, juill: 7, jul: 7, aoû: 8, sep: 9 } },
     ),
   ],
   [

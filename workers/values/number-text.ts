@@ -1,11 +1,11 @@
 // Owns reading numbers as people write them (`1.234,56`, `(12)`, `7,5 %`, `120- `) into exact decimals. Which error a
 // row gets, and the column's final type, are the caller's.
-import { Decimal, parseDecimal } from './decimal.ts';
+import { Decimal, multiplyDecimals, parseDecimal, trimZeros } from './decimal.ts';
 
 /** The ways in which a text may say "below zero". */
 export type NegativeStyle = '-x' | 'x-' | '(x)' | 'x CR';
 
-/** How numbers are written: one character each; `grouping` empty means none. `strip` holds texts that are dropped first (currency signs). */
+/** How numbers are written: one character each; `grouping` empty means none. `strip` holds texts that are dropped at the ends (currency signs). */
 export interface NumberFormat {
   decimal?: string;
   grouping?: string;
@@ -15,23 +15,30 @@ export interface NumberFormat {
   percent?: boolean;
   /** Allow `1.5E3`. */
   exponent?: boolean;
+  /** How many digits groups have: three, or as in India three behind twos (`12,34,567`). */
+  groups?: GroupSizes;
+  /** What a text behind the number multiplies it by (`1.5k`), the longest first. */
+  units?: readonly NumberUnit[];
 }
 
-/** The exact decimal of a whole text with the scale as written, or null: grouping is only taken where it groups by three. */
+export type GroupSizes = 'thousands' | 'indian';
+
+export interface NumberUnit {
+  readonly text: string;
+  readonly factor: Decimal;
+}
+
+/**
+ * The exact decimal of a whole text with the scale as written, or null: grouping is only taken where it groups as it must. With a
+ * unit the scale is the least that holds the product.
+ */
 export function parseNumberText(text: string, format: NumberFormat = {}): Decimal | null {
   const decimal = format.decimal ?? '.';
   const grouping = format.grouping ?? '';
-  const simple = readSimple(text, decimal, grouping);
+  const groups = format.groups ?? 'thousands';
+  const simple = readSimple(text, decimal, groups === 'thousands' ? grouping : '');
   if (simple !== undefined) return simple;
-  let body = text;
-  for (const dropped of format.strip ?? []) if (dropped !== '') body = body.replaceAll(dropped, '');
-  body = trimSpaces(body);
-  let percent = false;
-  if (format.percent === true && body.endsWith('%')) {
-    percent = true;
-    body = trimSpaces(body.slice(0, -1));
-  }
-  const signed = takeSign(body, format.negative ?? ['-x']);
+  const signed = peel(text, format);
   if (signed === null) return null;
   let exponent = '';
   if (format.exponent === true) {
@@ -41,10 +48,14 @@ export function parseNumberText(text: string, format: NumberFormat = {}): Decima
       signed.body = signed.body.slice(0, at);
     }
   }
-  const plain = plainDigits(signed.body, decimal, grouping);
+  const plain = plainDigits(signed.body, decimal, { grouping, groups });
   if (plain === null) return null;
-  const value = parseDecimal(`${signed.negative ? '-' : ''}${plain}${exponent}`, exponent !== '');
-  return value !== null && percent ? new Decimal(value.digits, value.scale + 2) : value;
+  const value = parseDecimal(`${signed.isNegative ? '-' : ''}${plain}${exponent}`, exponent !== '');
+  if (value === null) return null;
+  const whole = signed.isPercent ? new Decimal(value.digits, value.scale + 2) : value;
+  if (signed.unit === null) return whole;
+  const product = multiplyDecimals(whole, signed.unit.factor);
+  return product === null ? null : trimZeros(product, 0);
 }
 
 /** Most digits that the loop below reads, so that they stay a safe integer. */
@@ -78,7 +89,73 @@ function readSimple(text: string, decimal: string, grouping: string): Decimal | 
   return new Decimal(digits, Math.max(scale, 0));
 }
 
-function takeSign(text: string, styles: readonly NegativeStyle[]): { body: string; negative: boolean } | null {
+interface PeeledNumber {
+  body: string;
+  readonly isNegative: boolean;
+  readonly isPercent: boolean;
+  readonly unit: NumberUnit | null;
+}
+
+/**
+ * Takes what may stand around the digits off the ends, in any order, until nothing is left of it: `strip` as often as it
+ * stands there, one sign, one percent sign and one unit. Null where a sign stands there that the format does not have.
+ */
+function peel(text: string, format: NumberFormat): PeeledNumber | null {
+  const styles = format.negative ?? ['-x'];
+  const { strip = [], units = [] } = format;
+  let body = trimSpaces(text);
+  let isNegative: boolean | null = null;
+  let isPercent = false;
+  let unit: NumberUnit | null = null;
+  for (;;) {
+    const stripped = withoutAffixes(body, strip);
+    if (format.percent === true && !isPercent && stripped.endsWith('%')) {
+      isPercent = true;
+      body = trimSpaces(stripped.slice(0, -1));
+      continue;
+    }
+    const behind: NumberUnit | undefined = unit === null ? units.find((one) => stripped.endsWith(one.text)) : undefined;
+    if (behind !== undefined) {
+      unit = behind;
+      body = trimSpaces(stripped.slice(0, -behind.text.length));
+      continue;
+    }
+    const signed: Signed | null =
+      isNegative === null ? takeSign(stripped, styles) : { body: stripped, negative: isNegative };
+    if (signed === null) return null;
+    if (signed.body === stripped) return { body: stripped, isNegative: isNegative === true, isPercent, unit };
+    isNegative = signed.negative;
+    body = signed.body;
+  }
+}
+
+/** Without the texts that are left out, at the ends alone: between digits they would join two numbers to one. */
+function withoutAffixes(text: string, affixes: readonly string[]): string {
+  let from = 0;
+  let to = text.length;
+  for (let before = -1; before !== from + text.length - to; ) {
+    before = from + text.length - to;
+    for (const affix of affixes) {
+      while (affix !== '' && to - from >= affix.length && text.startsWith(affix, from)) from += affix.length;
+      while (affix !== '' && to - from >= affix.length && text.endsWith(affix, to)) to -= affix.length;
+    }
+    while (from < to && isSpace(text, from)) from++;
+    while (from < to && isSpace(text, to - 1)) to--;
+  }
+  return text.slice(from, to);
+}
+
+function isSpace(text: string, at: number): boolean {
+  return text.charAt(at).trim() === '';
+}
+
+interface Signed {
+  readonly body: string;
+  readonly negative: boolean;
+}
+
+/** Null where a sign stands there that no style has. */
+function takeSign(text: string, styles: readonly NegativeStyle[]): Signed | null {
   if (styles.includes('(x)') && text.startsWith('(') && text.endsWith(')')) {
     return { body: trimSpaces(text.slice(1, -1)), negative: true };
   }
@@ -93,25 +170,36 @@ function takeSign(text: string, styles: readonly NegativeStyle[]): { body: strin
   return { body: first === '+' ? trimSpaces(text.slice(1)) : text, negative: false };
 }
 
+interface Grouped {
+  readonly grouping: string;
+  readonly groups: GroupSizes;
+}
+
 /** The number with a point and without grouping, when every character is where it may be. */
-function plainDigits(body: string, decimal: string, grouping: string): string | null {
+function plainDigits(body: string, decimal: string, grouped: Grouped): string | null {
   const point = body.indexOf(decimal);
   const whole = point < 0 ? body : body.slice(0, point);
   const fraction = point < 0 ? '' : body.slice(point + decimal.length);
   if (!/^[0-9]*$/.test(fraction)) return null;
-  const digits = ungroup(whole, grouping);
+  const digits = ungroup(whole, grouped);
   if (digits === null || digits.length + fraction.length === 0) return null;
   return fraction === '' ? digits : `${digits}.${fraction}`;
 }
 
-function ungroup(whole: string, grouping: string): string | null {
+/** Signs that group however they are written: files mix the plain space with narrow ones, ' with ’. Each alone is one of its like. */
+const GROUPING_SIGNS = [/[\u0020\u00a0\u2007\u2009\u202f]/, /['\u2019]/];
+
+function ungroup(whole: string, { grouping, groups }: Grouped): string | null {
   if (/^[0-9]*$/.test(whole)) return whole;
   if (grouping === '') return null;
-  // A space groups however it is written: files mix the plain one with the narrow and the no-break one.
-  const groups = /^\s$/.test(grouping) ? whole.split(/[\u0020\u00a0\u2009\u202f]/) : whole.split(grouping);
-  const [first, ...rest] = groups;
-  if (!/^[0-9]{1,3}$/.test(first!) || !rest.every((group) => /^[0-9]{3}$/.test(group))) return null;
-  return groups.join('');
+  const parts = whole.split(GROUPING_SIGNS.find((like) => like.test(grouping)) ?? grouping);
+  const digits = groups === 'indian' ? 2 : 3;
+  const isRight = parts.every((part, index) => {
+    if (!/^[0-9]{1,3}$/.test(part)) return false;
+    if (index === parts.length - 1) return part.length === 3;
+    return index === 0 ? part.length <= digits : part.length === digits;
+  });
+  return isRight ? parts.join('') : null;
 }
 
 function trimSpaces(text: string): string {

@@ -1,11 +1,16 @@
 // What each step on a text does to one decoded text, and the functions of the same names. Kernels do the same to plain cells, many at once; both must agree.
 // Everything follows the root locale, never the machine's.
+import { normalise } from './normalise.ts';
 
-const WHITE_SPACE_RUNS = /\p{White_Space}+/gu;
-const ACCENTS = /\p{Mn}+/gu;
+// \p{White_Space}, which is all in the basic plane: without it the search is twice as fast.
+const WHITE_SPACE_RUNS = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g;
+// The engine of regular expressions keeps 16 bytes for each repetition where a class goes beyond the basic plane: none has more
+// than a thousand.
+const MARKS = /\p{Mn}{1,1000}/gu;
+/** Scripts in which a mark on a letter is an accent. In others it is a vowel, a tone or part of the letter. */
+const ACCENTED_LETTER = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u;
 const CONTROLS = /\p{Cc}+/gu;
-const INVISIBLES = /\p{Default_Ignorable_Code_Point}+/gu;
-const NOT_LETTERS = /[^\p{L}\p{M}]+/gu;
+const NOT_LETTERS = /[^\p{L}\p{M}]{1,1000}/gu;
 const NOT_DIGITS = /[^0-9]+/g;
 
 /** Letters that Unicode does not take apart, as people write them without accents. */
@@ -24,9 +29,16 @@ export function lowerCase(text: string): string {
   return text.toLowerCase();
 }
 
-/** Equal for texts that differ in case alone, also where one letter becomes two (ß, SS); the small sigma at the end of a word is like the others. */
+/** The only small letter whose capital is another letter's: Unicode's case folding keeps ı apart from i. */
+const DOTLESS_I = '\u0131';
+
+/**
+ * Equal for texts that differ in case alone, also where one letter becomes two (ß, ẞ, SS): full case folding, but for the
+ * Turkic forms (Unicode, CaseFolding.txt, status C and F), up to the choice of the letter that stands for its like.
+ */
 export function foldCase(text: string): string {
-  return text.toUpperCase().toLowerCase().replaceAll('\u03C2', '\u03C3');
+  if (text.includes(DOTLESS_I)) return text.split(DOTLESS_I).map(foldCase).join(DOTLESS_I);
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('\u03C2', '\u03C3');
 }
 
 /** Without a regular expression: an anchored search for white space at the end costs the square of its length. */
@@ -42,18 +54,33 @@ export function collapseWhiteSpace(text: string): string {
   return text.replace(WHITE_SPACE_RUNS, ' ');
 }
 
-/** é as e; ø, ß and their like too. */
+/** é as e; ø, ß and their like too. Letters of scripts other than Latin, Greek and Cyrillic keep their marks. */
 export function stripAccents(text: string): string {
-  const bare = text.normalize('NFD').replace(ACCENTS, '').normalize('NFC');
+  const bare = normalise(withoutAccents(normalise(text, 'NFD')), 'NFC');
   return bare.replace(WITHOUT_ACCENT, (letter) => PLAIN_LETTERS.get(letter)!);
 }
 
-export function removeControls(text: string): string {
-  return text.replace(CONTROLS, '');
+function withoutAccents(decomposed: string): string {
+  let end = -1;
+  let isAccent = false;
+  return decomposed.replace(MARKS, (marks, at: number) => {
+    // Behind the longest match its run may go on: what holds for its beginning holds for the rest.
+    if (at !== end) isAccent = ACCENTED_LETTER.test(characterBefore(decomposed, at));
+    end = at + marks.length;
+    return isAccent ? '' : marks;
+  });
 }
 
-export function removeInvisibles(text: string): string {
-  return text.replace(INVISIBLES, '');
+/** The character that ends at a UTF-16 unit, empty at the beginning. */
+export function characterBefore(text: string, at: number): string {
+  const isPair =
+    at > 1 && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800;
+  return text.slice(Math.max(0, at - (isPair ? 2 : 1)), at);
+}
+
+/** A run of them is a space between what it parts, and nothing at the ends: lines do not grow together. */
+export function removeControls(text: string): string {
+  return text.replace(CONTROLS, (run, at: number) => (at === 0 || at + run.length === text.length ? '' : ' '));
 }
 
 export function straightenQuotes(text: string): string {
@@ -68,37 +95,66 @@ export function lettersOnly(text: string): string {
   return text.replace(NOT_LETTERS, '');
 }
 
+/** From here on a text asks for each kind of character once: one expression a character would hold its thread for seconds. */
+const LONG_TEXT_UNITS = 4096;
+
+const LETTER = 1;
+const MARK = 2;
+const OTHER = 3;
+
 /** A letter begins a word unless a letter or digit stands before it, or an apostrophe behind a letter. */
 export function titleCase(text: string): string {
+  const lower = text.toLowerCase();
   let made = '';
+  let from = 0;
+  let at = 0;
   let inWord = false;
   let letterBefore = false;
-  for (const character of text.toLowerCase()) {
-    if (isMark(character)) {
-      made += character;
-      continue;
+  const kindOf = kindsIn(lower);
+  for (const character of lower) {
+    const start = at;
+    at += character.length;
+    const kind = kindOf(character);
+    if (kind === MARK) continue;
+    const letter = kind === LETTER;
+    if (letter && !inWord) {
+      const upper = capital(character, lower[at]);
+      if (upper !== character) {
+        made += lower.slice(from, start) + upper;
+        from = isDotted(character, lower[at]) ? at + 1 : at;
+      }
     }
-    const letter = isLetter(character);
-    made += letter && !inWord ? capital(character) : character;
     inWord = letter || isDigit(character) || (letterBefore && (character === "'" || character === '\u2019'));
     letterBefore = letter;
   }
-  return made;
+  return made + lower.slice(from);
 }
 
 /** The first letter of the text, and the first behind `.`, `!` or `?` and a white space. */
 export function sentenceCase(text: string): string {
+  const lower = text.toLowerCase();
   let made = '';
+  let from = 0;
+  let at = 0;
   let begins = true;
   let stopped = false;
-  for (const character of text.toLowerCase()) {
-    const letter = isLetter(character);
-    made += letter && begins ? capital(character) : character;
+  const kindOf = kindsIn(lower);
+  for (const character of lower) {
+    const letter = kindOf(character) === LETTER;
+    if (letter && begins) {
+      const next = lower[at + character.length];
+      const upper = capital(character, next);
+      if (upper !== character) {
+        made += lower.slice(from, at) + upper;
+        from = at + character.length + (isDotted(character, next) ? 1 : 0);
+      }
+    }
+    at += character.length;
     if (letter || isDigit(character)) begins = false;
     else if (stopped && isWhiteSpace(character.charCodeAt(0))) begins = true;
     stopped = !letter && (character === '.' || character === '!' || character === '?');
   }
-  return made;
+  return made + lower.slice(from);
 }
 
 /** Number of characters (code points). */
@@ -118,8 +174,16 @@ export function firstCharacters(text: string, length: number): string {
 /** Characters for which `keeps` holds. */
 export function filterCharacters(text: string, keeps: (character: string) => boolean): string {
   let made = '';
-  for (const character of text) if (keeps(character)) made += character;
-  return made;
+  let from = 0;
+  let at = 0;
+  for (const character of text) {
+    if (!keeps(character)) {
+      made += text.slice(from, at);
+      from = at + character.length;
+    }
+    at += character.length;
+  }
+  return made + text.slice(from);
 }
 
 function isWhiteSpace(unit: number): boolean {
@@ -138,22 +202,36 @@ function isWhiteSpace(unit: number): boolean {
   );
 }
 
-/** Of a letter that becomes several (ﬁ, ß) the first alone: Fi, Ss. */
-function capital(letter: string): string {
-  const upper = letter.toUpperCase();
-  return upper.length === letter.length ? upper : upper[0] + upper.slice(1).toLowerCase();
+/** The small letter of İ is two characters, which become one again. */
+function isDotted(letter: string, next: string | undefined): boolean {
+  return letter === 'i' && next === '\u0307';
 }
 
-function isLetter(character: string): boolean {
-  const unit = character.charCodeAt(0);
-  if (unit < 0x80) return (unit | 0x20) >= 97 && (unit | 0x20) <= 122;
-  return /\p{L}/u.test(character);
+/** Of a letter that becomes several (ﬁ, ß) the first alone: Fi, Ss. */
+function capital(letter: string, next: string | undefined): string {
+  if (isDotted(letter, next)) return '\u0130';
+  const upper = letter.toUpperCase();
+  return upper.length === letter.length ? upper : upper[0] + upper.slice(1).toLowerCase();
 }
 
 function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';
 }
 
-function isMark(character: string): boolean {
-  return character.charCodeAt(0) >= 0x80 && /\p{M}/u.test(character);
+function kindsIn(text: string): (character: string) => number {
+  if (text.length < LONG_TEXT_UNITS) return kindOfCharacter;
+  const known = new Uint8Array(0x10000);
+  return (character) => {
+    if (character.length > 1) return kindOfCharacter(character);
+    const unit = character.charCodeAt(0);
+    if (known[unit] === 0) known[unit] = kindOfCharacter(character);
+    return known[unit]!;
+  };
+}
+
+function kindOfCharacter(character: string): number {
+  const unit = character.charCodeAt(0);
+  if (unit < 0x80) return (unit | 0x20) >= 97 && (unit | 0x20) <= 122 ? LETTER : OTHER;
+  if (/\p{L}/u.test(character)) return LETTER;
+  return /\p{M}/u.test(character) ? MARK : OTHER;
 }

@@ -1,6 +1,5 @@
 // Owns offsets of IANA time zones, taken from the runtime's own tzdata through Intl and kept per zone. It does not read
 // or write dates.
-import { dayNumber } from './calendar.ts';
 import { parseOffset } from './timestamp.ts';
 
 /** A zone by its name or a fixed offset. */
@@ -52,56 +51,93 @@ export function instantOfLocal(zone: TimeZone, localSeconds: number): { seconds:
 
 const DAY_SECONDS = 86400;
 
-/** Offsets are kept per stretch of 15 minutes: every change of a zone since 1900 that tzdata knows begins on one. */
-const STRETCH_SECONDS = 900;
+/** Offsets are looked up in spans of so many days: a year of a zone has its few changes in one table. */
+const SPAN_DAYS = 366;
+const SPAN_SECONDS = SPAN_DAYS * DAY_SECONDS;
 
-/** Most stretches that are kept per zone; then the store begins again. */
-const STRETCHES_MAX = 100_000;
+/**
+ * Where the offset is the same at two moments so far apart, it is taken to be so in between: the shortest time for which a
+ * zone of tzdata changes its clock and changes it back is 7 days (America/Recife in October 2000; all zones, 1880 to 2039).
+ */
+const SAMPLE_SECONDS = 3 * DAY_SECONDS;
+
+/** Most spans that are kept per zone, some 100 bytes each: what a date can name has 10,000 years. */
+const SPANS_MAX = 10_000;
 
 const UTC: TimeZone = { name: 'UTC', offsetAt: () => 0 };
+
+/** The offsets of one span: each holds from its start (seconds since 1970) to the next. */
+interface OffsetSpan {
+  readonly starts: readonly number[];
+  readonly offsets: readonly number[];
+}
 
 class NamedZone implements TimeZone {
   readonly name: string;
   readonly #format: Intl.DateTimeFormat;
-  readonly #offsets = new Map<number, number>();
+  readonly #spans = new Map<number, OffsetSpan>();
+  /** The last span that was looked into: dates of a file are mostly near each other. */
+  #number = Number.NaN;
+  #span: OffsetSpan = { starts: [], offsets: [] };
 
   constructor(name: string) {
     this.name = name;
-    this.#format = new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      calendar: 'gregory',
-      numberingSystem: 'latn',
-      hourCycle: 'h23',
-      era: 'short',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
+    this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset', year: 'numeric' });
   }
 
   offsetAt(seconds: number): number {
-    const stretch = Math.floor(seconds / STRETCH_SECONDS);
-    let offset = this.#offsets.get(stretch);
-    if (offset === undefined) {
-      offset = this.#read(stretch * STRETCH_SECONDS);
-      if (this.#offsets.size >= STRETCHES_MAX) this.#offsets.clear();
-      this.#offsets.set(stretch, offset);
+    const number = Math.floor(seconds / SPAN_SECONDS);
+    if (number !== this.#number) {
+      this.#span = this.#spanOf(number);
+      this.#number = number;
     }
-    return offset;
+    const { starts, offsets } = this.#span;
+    let index = starts.length - 1;
+    while (index > 0 && starts[index]! > seconds) index--;
+    return offsets[index]!;
   }
 
-  #read(seconds: number): number {
-    const fields: Record<string, number> = {};
-    let era = 'AD';
-    for (const { type, value } of this.#format.formatToParts(seconds * 1000)) {
-      if (type === 'era') era = value;
-      else fields[type] = Number(value);
+  #spanOf(number: number): OffsetSpan {
+    let span = this.#spans.get(number);
+    if (span === undefined) {
+      span = this.#makeSpan(number * SPAN_SECONDS);
+      if (this.#spans.size >= SPANS_MAX) this.#spans.clear();
+      this.#spans.set(number, span);
     }
-    const year = era.startsWith('B') ? 1 - fields['year']! : fields['year']!;
-    const days = dayNumber(year, fields['month']!, fields['day']!);
-    return days * DAY_SECONDS + fields['hour']! * 3600 + fields['minute']! * 60 + fields['second']! - seconds;
+    return span;
+  }
+
+  #makeSpan(start: number): OffsetSpan {
+    const end = start + SPAN_SECONDS;
+    const starts = [start];
+    const offsets = [this.#read(start)];
+    for (let at = start; at < end; at += SAMPLE_SECONDS) {
+      const offset = this.#read(at + SAMPLE_SECONDS);
+      if (offset === offsets.at(-1)) continue;
+      starts.push(this.#changeWithin(at, at + SAMPLE_SECONDS));
+      offsets.push(offset);
+    }
+    return { starts, offsets };
+  }
+
+  /** The first second of the offset that holds at `to`; at `from` another one holds. */
+  #changeWithin(from: number, to: number): number {
+    const offset = this.#read(to);
+    let [before, after] = [from, to];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (this.#read(middle) === offset) after = middle;
+      else before = middle;
+    }
+    return after;
+  }
+
+  /** The runtime names it as `GMT`, `GMT-03:30`, or with the seconds that local mean times have: `GMT-03:30:52`. */
+  #read(seconds: number): number {
+    const [, sign, hours, minutes, rest] = LONG_OFFSET.exec(this.#format.format(seconds * 1000))!;
+    const size = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(rest ?? 0);
+    return sign === '-' ? -size : size;
   }
 }
+
+const LONG_OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;

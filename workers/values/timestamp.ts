@@ -3,12 +3,12 @@
 import { civilDate, dayNumber, isDate } from './calendar.ts';
 
 /** Seconds of 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z: the range of instants (protobuf Timestamp). */
-export const SECOND_MIN = -62135596800;
+const SECOND_MIN = -62135596800;
 /** Seconds of 9999-12-31T23:59:59Z. */
-export const SECOND_MAX = 253402300799;
+const SECOND_MAX = 253402300799;
 
 /** Largest duration in seconds: 10,000 years, as protobuf Duration has it. */
-export const DURATION_SECOND_MAX = 315576000000;
+const DURATION_SECOND_MAX = 315576000000;
 
 const NANOS_PER_SECOND = 1_000_000_000;
 

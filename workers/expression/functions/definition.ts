@@ -1,11 +1,14 @@
-// Owns the shape of a function of the language: its names, overloads and what it does with null. The tables of functions
-// are the files beside this one, index.ts puts them together.
+// Owns the shape of a function of the language: its names, overloads, what it does with null and what its author is told.
+// The tables of functions are the files beside this one, index.ts puts them together.
 import type { Timestamp } from '../../values/timestamp.ts';
-import type { Type } from '../type.ts';
-import type { Value } from '../value.ts';
+import type { Type } from '../check/type.ts';
+import type { Value } from '../compile/value.ts';
 
 /** The work of an overload. Its parameters come in the form of their types: an int in the static form (value.ts). */
-export type Run = (...parameters: never[]) => unknown;
+export type Implementation = (...parameters: never[]) => unknown;
+
+/** `constants` as in Overload.prepare; the text's kind is one of kernel/layout/native-kinds.ts, but for text. */
+export type NativeImplementation = (constants: Constants) => (text: string, kind: number) => unknown;
 
 /** What one compiled expression lends to its functions. */
 export interface Context {
@@ -25,7 +28,9 @@ export interface Overload {
   readonly rest?: Type;
   readonly result: Type;
   readonly refine?: (constants: Constants) => Type;
-  readonly prepare: (context: Context, constants: Constants) => Run;
+  readonly prepare: (context: Context, constants: Constants) => Implementation;
+  /** Of one that reads a text as its first parameter: what it makes of the text of a cell that the file knows for a kind. */
+  readonly native?: NativeImplementation;
 }
 
 /** How a function may be called: `f(x)`, `x.f()` or both. */
@@ -49,8 +54,13 @@ export interface FunctionDefinition {
 }
 
 /** An overload whose work needs neither context nor constants. */
-export function overload(parameters: readonly Type[], result: Type, run: Run): Overload {
-  return { parameters, result, prepare: () => run };
+export function overload(
+  parameters: readonly Type[],
+  result: Type,
+  implementation: Implementation,
+  native?: NativeImplementation,
+): Overload {
+  return { parameters, result, prepare: () => implementation, ...(native !== undefined && { native }) };
 }
 
 /** A function with plain overloads. */
@@ -61,4 +71,29 @@ export function define(
   options: Omit<FunctionDefinition, 'name' | 'style' | 'overloads'> = {},
 ): FunctionDefinition {
   return { name, style, overloads, ...options };
+}
+
+/** What authors read of a function (`template docs`). */
+export interface FunctionDocumentation {
+  /** How it is called. */
+  readonly form: string;
+  readonly summary: string;
+  readonly example: string;
+  /** The text of what the example gives, over the row of the tests where it names columns or tables. */
+  readonly result: string;
+}
+
+/** A function that has a name in the language, as operators have none. */
+export interface DocumentedFunction extends FunctionDefinition {
+  readonly documentation: FunctionDocumentation;
+}
+
+export function documented(
+  form: string,
+  summary: string,
+  example: string,
+  result: string,
+  definition: FunctionDefinition,
+): DocumentedFunction {
+  return { ...definition, documentation: { form, summary, example, result } };
 }

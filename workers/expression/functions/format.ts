@@ -2,29 +2,35 @@
 import { CalendarDate, dateText } from '../../values/calendar.ts';
 import { Decimal, decimalText, roundDecimal } from '../../values/decimal.ts';
 import { Duration, durationText, Timestamp, timestampText } from '../../values/timestamp.ts';
-import { compareTexts } from '../equality.ts';
-import { BAD_ARGUMENT, INDEX_OUT_OF_RANGE } from '../evaluation-error.ts';
-import { checkLength } from '../text-point.ts';
-import { DYN, listOf, STRING } from '../type.ts';
-import { type ListValue, MapValue, TypeValue, Uint, type Value } from '../value.ts';
-import { textOfNumber } from './conversion.ts';
-import { type Constants, type Context, define, type FunctionDefinition } from './definition.ts';
+import { DYN, listOf, STRING } from '../check/type.ts';
+import { compareTexts } from '../compile/equality.ts';
+import { BAD_ARGUMENT, INDEX_OUT_OF_RANGE } from '../compile/evaluation-error.ts';
+import { type ListValue, MapValue, TypeValue, Uint, type Value } from '../compile/value.ts';
+import { checkLength } from '../syntax/text-point.ts';
+import { textOfNumber } from './convert.ts';
+import { type Constants, type Context, type DocumentedFunction, define, documented } from './definition.ts';
 
 /** Most digits behind the point that %f and %e may ask for. */
 const PRECISION_MAX = 100;
 
-export const FORMAT_FUNCTIONS: readonly FunctionDefinition[] = [
-  define(
-    'format',
-    'method',
-    [
-      {
-        parameters: [STRING, listOf(DYN)],
-        result: STRING,
-        prepare: (context) => (pattern: string, list: ListValue) => formatText(context, pattern, list),
-      },
-    ],
-    { check: checkFormat },
+export const FORMAT_FUNCTIONS: readonly DocumentedFunction[] = [
+  documented(
+    'text.format(list)',
+    '%s %d %f %e %b %o %x %X filled in.',
+    '"%s: %.2f".format(["x", 1.5])',
+    'x: 1.50',
+    define(
+      'format',
+      'method',
+      [
+        {
+          parameters: [STRING, listOf(DYN)],
+          result: STRING,
+          prepare: (context) => (pattern: string, list: ListValue) => formatText(context, pattern, list),
+        },
+      ],
+      { check: checkFormat },
+    ),
   ),
 ];
 

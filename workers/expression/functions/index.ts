@@ -1,30 +1,28 @@
-// The table of all functions by name.
+// The table of all functions, by the themes of the reference and by name.
 import { CONVERSIONS } from './conversion.ts';
-import type { FunctionDefinition } from './definition.ts';
+import type { DocumentedFunction } from './definition.ts';
+import { EXTRA_DATE_FUNCTIONS } from './extra-date.ts';
+import { EXTRA_NUMBER_FUNCTIONS } from './extra-number.ts';
+import { EXTRA_TEXT_FUNCTIONS } from './extra-text.ts';
+import { KEY_FUNCTIONS, MISSING_VALUE_FUNCTIONS } from './extra-value.ts';
 import { FORMAT_FUNCTIONS } from './format.ts';
 import { MATH_FUNCTIONS } from './math.ts';
 import { OPTIONAL_FUNCTIONS } from './optional.ts';
-import { ROW_FUNCTIONS } from './row.ts';
-import { ROW_DATE_FUNCTIONS } from './row-date.ts';
-import { ROW_NUMBER_FUNCTIONS } from './row-number.ts';
-import { ROW_TEXT_FUNCTIONS } from './row-text.ts';
 import { TEXT_FUNCTIONS } from './text.ts';
 import { TIME_FUNCTIONS } from './time.ts';
 
+/** In the order of the reference. */
+export const FUNCTIONS_BY_THEME: ReadonlyMap<string, readonly DocumentedFunction[]> = new Map([
+  ['Missing values and errors', MISSING_VALUE_FUNCTIONS],
+  ['Text', [...EXTRA_TEXT_FUNCTIONS, ...TEXT_FUNCTIONS, ...FORMAT_FUNCTIONS]],
+  ['Numbers', [...EXTRA_NUMBER_FUNCTIONS, ...MATH_FUNCTIONS]],
+  ['Conversions and types', CONVERSIONS],
+  ['Dates and times', [...EXTRA_DATE_FUNCTIONS, ...TIME_FUNCTIONS]],
+  ['Keys and tables', KEY_FUNCTIONS],
+  ['Optional values and Base64', OPTIONAL_FUNCTIONS],
+]);
+
 /** Every function of the language. A Map, so that `constructor` and the like name nothing. */
-export const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
-  [
-    CONVERSIONS,
-    TEXT_FUNCTIONS,
-    FORMAT_FUNCTIONS,
-    MATH_FUNCTIONS,
-    TIME_FUNCTIONS,
-    OPTIONAL_FUNCTIONS,
-    ROW_TEXT_FUNCTIONS,
-    ROW_NUMBER_FUNCTIONS,
-    ROW_DATE_FUNCTIONS,
-    ROW_FUNCTIONS,
-  ]
-    .flat()
-    .map((definition) => [definition.name, definition]),
+export const FUNCTIONS: ReadonlyMap<string, DocumentedFunction> = new Map(
+  [...FUNCTIONS_BY_THEME.values()].flat().map((definition) => [definition.name, definition]),
 );

@@ -1,7 +1,7 @@
 // Owns arithmetic on ints and uints: exact on machine numbers while they are safe integers, 64 bits beyond, an error
 // past that.
-import { DIVISION_BY_ZERO, OVERFLOW } from '../evaluation-error.ts';
-import { INT_MAX, INT_MIN, type Integer, narrowInteger, UINT_MAX, Uint } from '../value.ts';
+import { DIVISION_BY_ZERO, OVERFLOW } from '../compile/evaluation-error.ts';
+import { INT_MAX, INT_MIN, type Integer, narrowInteger, UINT_MAX, Uint } from '../compile/value.ts';
 
 export function addIntegers(left: Integer, right: Integer): Integer {
   if (typeof left === 'number' && typeof right === 'number') {

@@ -1,9 +1,17 @@
 // Owns CEL's math extension (math.*).
-import { compareNumbers, isNumeric, type Numeric } from '../equality.ts';
-import { BAD_ARGUMENT, OVERFLOW } from '../evaluation-error.ts';
-import { BOOL, DOUBLE, DYN, INT, listOf, type Type, UINT } from '../type.ts';
-import { INT_MIN, type Integer, type ListValue, narrowInteger, UINT_MAX, Uint, type Value } from '../value.ts';
-import { type Context, define, type FunctionDefinition, type Overload, overload } from './definition.ts';
+import { BOOL, DOUBLE, DYN, INT, listOf, type Type, UINT } from '../check/type.ts';
+import { compareNumbers, isNumeric, type Numeric } from '../compile/equality.ts';
+import { BAD_ARGUMENT, OVERFLOW } from '../compile/evaluation-error.ts';
+import { INT_MIN, type Integer, type ListValue, narrowInteger, UINT_MAX, Uint, type Value } from '../compile/value.ts';
+import {
+  type Context,
+  type DocumentedFunction,
+  define,
+  documented,
+  type FunctionDefinition,
+  type Overload,
+  overload,
+} from './definition.ts';
 import { checkedInteger } from './integer.ts';
 
 /** The least or greatest of numbers of any types, as it is. */
@@ -66,65 +74,167 @@ function roundNumber(value: number): number {
 
 const doubles = (result: Type, run: (value: number) => unknown) => [overload([DOUBLE], result, run)];
 
-export const MATH_FUNCTIONS: readonly FunctionDefinition[] = [
-  extremes('math.greatest', 1),
-  extremes('math.least', -1),
-  define('math.abs', 'function', [
-    overload([INT], INT, (value: Integer) => {
-      if (value === INT_MIN) throw OVERFLOW;
-      return value < 0 ? -value : value;
-    }),
-    overload([UINT], UINT, (value: Uint) => value),
-    ...doubles(DOUBLE, Math.abs),
-  ]),
-  define('math.sign', 'function', [
-    overload([INT], INT, (value: Integer) => (value > 0 ? 1 : value < 0 ? -1 : 0)),
-    overload([UINT], UINT, (value: Uint) => new Uint(value.value > 0n ? 1n : 0n)),
-    ...doubles(DOUBLE, Math.sign),
-  ]),
-  define('math.ceil', 'function', doubles(DOUBLE, Math.ceil)),
-  define('math.floor', 'function', doubles(DOUBLE, Math.floor)),
-  define('math.trunc', 'function', doubles(DOUBLE, Math.trunc)),
-  define('math.round', 'function', doubles(DOUBLE, roundNumber)),
-  define('math.isNaN', 'function', doubles(BOOL, Number.isNaN)),
-  define(
-    'math.isInf',
-    'function',
-    doubles(BOOL, (value) => Math.abs(value) === Number.POSITIVE_INFINITY),
+export const MATH_FUNCTIONS: readonly DocumentedFunction[] = [
+  documented(
+    'math.greatest(number...)',
+    'The greatest number.',
+    'math.greatest(1, 3, 2)',
+    '3',
+    extremes('math.greatest', 1),
   ),
-  define('math.isFinite', 'function', doubles(BOOL, Number.isFinite)),
-  define('math.sqrt', 'function', [
-    ...doubles(DOUBLE, Math.sqrt),
-    overload([INT], DOUBLE, (value: Integer) => Math.sqrt(Number(value))),
-    overload([UINT], DOUBLE, (value: Uint) => Math.sqrt(Number(value.value))),
-  ]),
-  define(
-    'math.bitAnd',
-    'function',
-    bits((left, right) => left & right),
+  documented('math.least(number...)', 'The least number.', 'math.least(1.5, 2.5)', '1.5', extremes('math.least', -1)),
+  documented(
+    'math.abs(number)',
+    'Without its sign.',
+    'math.abs(-2)',
+    '2',
+    define('math.abs', 'function', [
+      overload([INT], INT, (value: Integer) => {
+        if (value === INT_MIN) throw OVERFLOW;
+        return value < 0 ? -value : value;
+      }),
+      overload([UINT], UINT, (value: Uint) => value),
+      ...doubles(DOUBLE, Math.abs),
+    ]),
   ),
-  define(
-    'math.bitOr',
-    'function',
-    bits((left, right) => left | right),
+  documented(
+    'math.sign(number)',
+    '-1, 0 or 1.',
+    'math.sign(-5)',
+    '-1',
+    define('math.sign', 'function', [
+      overload([INT], INT, (value: Integer) => (value > 0 ? 1 : value < 0 ? -1 : 0)),
+      overload([UINT], UINT, (value: Uint) => new Uint(value.value > 0n ? 1n : 0n)),
+      ...doubles(DOUBLE, Math.sign),
+    ]),
   ),
-  define(
-    'math.bitXor',
-    'function',
-    bits((left, right) => left ^ right),
+  documented(
+    'math.ceil(double)',
+    'The whole double above.',
+    'math.ceil(1.2)',
+    '2',
+    define('math.ceil', 'function', doubles(DOUBLE, Math.ceil)),
   ),
-  define('math.bitNot', 'function', [
-    overload([INT], INT, (value: Integer) => checkedInteger(~BigInt(value))),
-    overload([UINT], UINT, (value: Uint) => new Uint(UINT_MAX - value.value)),
-  ]),
-  define(
-    'math.bitShiftLeft',
-    'function',
-    shifts((value, by) => value << by),
+  documented(
+    'math.floor(double)',
+    'The whole double below.',
+    'math.floor(-1.2)',
+    '-2',
+    define('math.floor', 'function', doubles(DOUBLE, Math.floor)),
   ),
-  define(
-    'math.bitShiftRight',
-    'function',
-    shifts((value, by) => value >> by),
+  documented(
+    'math.trunc(double)',
+    'Without the fraction.',
+    'math.trunc(-1.7)',
+    '-1',
+    define('math.trunc', 'function', doubles(DOUBLE, Math.trunc)),
+  ),
+  documented(
+    'math.round(double)',
+    'The nearest whole double, halves away from zero.',
+    'math.round(-1.5)',
+    '-2',
+    define('math.round', 'function', doubles(DOUBLE, roundNumber)),
+  ),
+  documented(
+    'math.isNaN(double)',
+    'Whether it is no number.',
+    'math.isNaN(0.0 / 0.0)',
+    'true',
+    define('math.isNaN', 'function', doubles(BOOL, Number.isNaN)),
+  ),
+  documented(
+    'math.isInf(double)',
+    'Whether it is infinite.',
+    'math.isInf(1.0 / 0.0)',
+    'true',
+    define(
+      'math.isInf',
+      'function',
+      doubles(BOOL, (value) => Math.abs(value) === Number.POSITIVE_INFINITY),
+    ),
+  ),
+  documented(
+    'math.isFinite(double)',
+    'Whether it is neither.',
+    'math.isFinite(1.0)',
+    'true',
+    define('math.isFinite', 'function', doubles(BOOL, Number.isFinite)),
+  ),
+  documented(
+    'math.sqrt(number)',
+    'The square root.',
+    'math.sqrt(9)',
+    '3',
+    define('math.sqrt', 'function', [
+      ...doubles(DOUBLE, Math.sqrt),
+      overload([INT], DOUBLE, (value: Integer) => Math.sqrt(Number(value))),
+      overload([UINT], DOUBLE, (value: Uint) => Math.sqrt(Number(value.value))),
+    ]),
+  ),
+  documented(
+    'math.bitAnd(a, b)',
+    'Bits that both have.',
+    'math.bitAnd(6, 3)',
+    '2',
+    define(
+      'math.bitAnd',
+      'function',
+      bits((left, right) => left & right),
+    ),
+  ),
+  documented(
+    'math.bitOr(a, b)',
+    'Bits that one has.',
+    'math.bitOr(6, 3)',
+    '7',
+    define(
+      'math.bitOr',
+      'function',
+      bits((left, right) => left | right),
+    ),
+  ),
+  documented(
+    'math.bitXor(a, b)',
+    'Bits that only one has.',
+    'math.bitXor(6, 3)',
+    '5',
+    define(
+      'math.bitXor',
+      'function',
+      bits((left, right) => left ^ right),
+    ),
+  ),
+  documented(
+    'math.bitNot(a)',
+    'All bits turned.',
+    'math.bitNot(0)',
+    '-1',
+    define('math.bitNot', 'function', [
+      overload([INT], INT, (value: Integer) => checkedInteger(~BigInt(value))),
+      overload([UINT], UINT, (value: Uint) => new Uint(UINT_MAX - value.value)),
+    ]),
+  ),
+  documented(
+    'math.bitShiftLeft(a, count)',
+    'Bits moved up.',
+    'math.bitShiftLeft(1, 4)',
+    '16',
+    define(
+      'math.bitShiftLeft',
+      'function',
+      shifts((value, by) => value << by),
+    ),
+  ),
+  documented(
+    'math.bitShiftRight(a, count)',
+    'Bits moved down.',
+    'math.bitShiftRight(16, 4)',
+    '1',
+    define(
+      'math.bitShiftRight',
+      'function',
+      shifts((value, by) => value >> by),
+    ),
   ),
 ];

@@ -11,9 +11,6 @@ import {
   subtractDecimals,
 } from '../../values/decimal.ts';
 import { type Duration, durationNanos, durationOf, type Timestamp, timestampOf } from '../../values/timestamp.ts';
-import { compareNumbers, compareTexts, compareValues, type Numeric } from '../equality.ts';
-import { DIVISION_BY_ZERO, NO_OVERLOAD, OVERFLOW, TEXT_TOO_LONG, TIME_OUT_OF_RANGE } from '../evaluation-error.ts';
-import { TEXT_LENGTH_MAX } from '../limits.ts';
 import {
   BOOL,
   BYTES,
@@ -28,8 +25,17 @@ import {
   type Type,
   UINT,
   variable,
-} from '../type.ts';
-import type { Integer, ListValue, Uint, Value } from '../value.ts';
+} from '../check/type.ts';
+import { compareNumbers, compareTexts, compareValues, type Numeric } from '../compile/equality.ts';
+import {
+  DIVISION_BY_ZERO,
+  NO_OVERLOAD,
+  OVERFLOW,
+  TEXT_TOO_LONG,
+  TIME_OUT_OF_RANGE,
+} from '../compile/evaluation-error.ts';
+import type { Integer, ListValue, Uint, Value } from '../compile/value.ts';
+import { TEXT_LENGTH_MAX } from '../syntax/limits.ts';
 import { define, type FunctionDefinition, type Overload, overload } from './definition.ts';
 import {
   addIntegers,
@@ -62,7 +68,7 @@ export function dateOf(days: number): CalendarDate {
 }
 
 /** Two texts joined, within the limit. */
-export function joinTexts(left: string, right: string): string {
+function joinTexts(left: string, right: string): string {
   if (left.length + right.length > TEXT_LENGTH_MAX) throw TEXT_TOO_LONG;
   return left + right;
 }

@@ -3,10 +3,10 @@
 import { CalendarDate } from '../../values/calendar.ts';
 import { Decimal } from '../../values/decimal.ts';
 import { Duration, Timestamp } from '../../values/timestamp.ts';
-import { BAD_ARGUMENT } from '../evaluation-error.ts';
-import { BOOL, BYTES, optionalOf, STRING, variable } from '../type.ts';
-import { MapValue, NONE, OptionalValue, Uint, type Value } from '../value.ts';
-import { define, type FunctionDefinition, overload } from './definition.ts';
+import { BOOL, BYTES, optionalOf, STRING, variable } from '../check/type.ts';
+import { BAD_ARGUMENT } from '../compile/evaluation-error.ts';
+import { MapValue, NONE, OptionalValue, Uint, type Value } from '../compile/value.ts';
+import { type DocumentedFunction, define, documented, overload } from './definition.ts';
 
 const T = variable('T');
 
@@ -26,41 +26,100 @@ function decodeBase64(text: string): Uint8Array {
   return Buffer.from(text, 'base64');
 }
 
-export const OPTIONAL_FUNCTIONS: readonly FunctionDefinition[] = [
-  define('optional.none', 'function', [overload([], optionalOf(T), () => NONE)]),
-  define('optional.of', 'function', [overload([T], optionalOf(T), (value: Value) => new OptionalValue(true, value))], {
-    acceptsNull: true,
-  }),
-  define(
-    'optional.ofNonZeroValue',
-    'function',
-    [overload([T], optionalOf(T), (value: Value) => (isZero(value) ? NONE : new OptionalValue(true, value)))],
-    { acceptsNull: true },
+export const OPTIONAL_FUNCTIONS: readonly DocumentedFunction[] = [
+  documented(
+    'optional.none()',
+    'The optional that holds nothing.',
+    'optional.none().hasValue()',
+    'false',
+    define('optional.none', 'function', [overload([], optionalOf(T), () => NONE)]),
   ),
-  define('hasValue', 'method', [overload([optionalOf(T)], BOOL, (optional: OptionalValue) => optional.present)]),
-  define('value', 'method', [
-    overload([optionalOf(T)], T, (optional: OptionalValue) => {
-      if (!optional.present) throw BAD_ARGUMENT;
-      return optional.value;
-    }),
-  ]),
-  define('or', 'method', [
-    overload([optionalOf(T), optionalOf(T)], optionalOf(T), (left: OptionalValue, right: OptionalValue) =>
-      left.present ? left : right,
+  documented(
+    'optional.of(value)',
+    'An optional that holds a value.',
+    'optional.of(1).value()',
+    '1',
+    define(
+      'optional.of',
+      'function',
+      [overload([T], optionalOf(T), (value: Value) => new OptionalValue(true, value))],
+      {
+        acceptsNull: true,
+      },
     ),
-  ]),
-  define(
-    'orValue',
-    'method',
-    [
-      overload([optionalOf(T), T], T, (optional: OptionalValue, otherwise: Value) =>
-        optional.present ? optional.value : otherwise,
-      ),
-    ],
-    { acceptsNull: true },
   ),
-  define('base64.encode', 'function', [
-    overload([BYTES], STRING, (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')),
-  ]),
-  define('base64.decode', 'function', [overload([STRING], BYTES, decodeBase64)]),
+  documented(
+    'optional.ofNonZeroValue(value)',
+    'None for zero, empty and null.',
+    'optional.ofNonZeroValue("").hasValue()',
+    'false',
+    define(
+      'optional.ofNonZeroValue',
+      'function',
+      [overload([T], optionalOf(T), (value: Value) => (isZero(value) ? NONE : new OptionalValue(true, value)))],
+      { acceptsNull: true },
+    ),
+  ),
+  documented(
+    'optional.hasValue()',
+    'Whether it holds a value.',
+    '{"a": 1}.?a.hasValue()',
+    'true',
+    define('hasValue', 'method', [overload([optionalOf(T)], BOOL, (optional: OptionalValue) => optional.present)]),
+  ),
+  documented(
+    'optional.value()',
+    'What it holds; none is an error.',
+    'optional.of("x").value()',
+    'x',
+    define('value', 'method', [
+      overload([optionalOf(T)], T, (optional: OptionalValue) => {
+        if (!optional.present) throw BAD_ARGUMENT;
+        return optional.value;
+      }),
+    ]),
+  ),
+  documented(
+    'optional.or(optional)',
+    'The first that holds a value.',
+    'optional.none().or(optional.of(1)).value()',
+    '1',
+    define('or', 'method', [
+      overload([optionalOf(T), optionalOf(T)], optionalOf(T), (left: OptionalValue, right: OptionalValue) =>
+        left.present ? left : right,
+      ),
+    ]),
+  ),
+  documented(
+    'optional.orValue(value)',
+    'What it holds, or a value.',
+    '{}.?a.orValue("none")',
+    'none',
+    define(
+      'orValue',
+      'method',
+      [
+        overload([optionalOf(T), T], T, (optional: OptionalValue, otherwise: Value) =>
+          optional.present ? optional.value : otherwise,
+        ),
+      ],
+      { acceptsNull: true },
+    ),
+  ),
+  documented(
+    'base64.encode(bytes)',
+    'Base64 of bytes.',
+    'base64.encode(b"hello")',
+    'aGVsbG8=',
+    define('base64.encode', 'function', [
+      overload([BYTES], STRING, (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')),
+    ]),
+  ),
+  documented(
+    'base64.decode(text)',
+    'The bytes of base64.',
+    'string(base64.decode("aGVsbG8="))',
+    'hello',
+    define('base64.decode', 'function', [overload([STRING], BYTES, decodeBase64)]),
+  ),
 ];

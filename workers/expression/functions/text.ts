@@ -1,252 +1,199 @@
 // Owns CEL's own functions on strings and its strings extension (format is format.ts).
-import { BAD_ARGUMENT, INDEX_OUT_OF_RANGE, TOO_MANY_STEPS } from '../evaluation-error.ts';
-import { STEP_LENGTH, STEP_PATTERN_LENGTH, STEP_PATTERN_WORK } from '../limits.ts';
-import { compileRegularExpression, mayTest, type RegularExpression } from '../regular-expression.ts';
-import { checkLength, countPoints, limited, unitPosition } from '../text-point.ts';
-import { BOOL, BYTES, INT, listOf, mapOf, STRING, variable } from '../type.ts';
-import type { Integer, ListValue, MapValue } from '../value.ts';
-import { type Context, define, type FunctionDefinition, overload } from './definition.ts';
+import { indexOfText } from '../../values/text-search.ts';
+import { BOOL, BYTES, INT, listOf, mapOf, STRING, variable } from '../check/type.ts';
+import type { Integer, ListValue, MapValue } from '../compile/value.ts';
+import { countPoints } from '../syntax/text-point.ts';
+import { type DocumentedFunction, define, documented, overload } from './definition.ts';
+import {
+  asciiLower,
+  asciiUpper,
+  characterAt,
+  checkPattern,
+  indexOf,
+  joinList,
+  lastIndexOf,
+  prepareMatches,
+  quote,
+  replaceText,
+  slowEdit,
+  splitText,
+  substring,
+  trimText,
+} from './edit-text.ts';
 
-/** Compiled patterns that one call keeps when its pattern is no literal. */
-const PATTERNS_KEPT_MAX = 16;
-
-/** Places of a text that one step replaces: each costs some hundred nanoseconds, a step is worth about 10 µs. */
-export const PLACES_PER_STEP = 64;
-
-/** Blanks that trim() takes away: Unicode's White_Space, whatever the runtime's own trim does. */
-const BLANK_RUN = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+';
-const LEADING_BLANKS = new RegExp(`^${BLANK_RUN}`);
-const BLANK = new RegExp(`^${BLANK_RUN}$`);
-
-/** A text without the blanks at both ends. */
-export function trimText(text: string): string {
-  const start = text.replace(LEADING_BLANKS, '');
-  // From the end by hand: a pattern with $ alone would try every run of blanks.
-  let end = start.length;
-  while (end > 0 && BLANK.test(start[end - 1]!)) end--;
-  return start.slice(0, end);
-}
-
-/** What is wrong with a literal pattern at a position. */
-export function checkPattern(position: number) {
-  return (constants: readonly unknown[]): string | null => {
-    const pattern = constants[position];
-    if (typeof pattern !== 'string') return null;
-    const compiled = compileRegularExpression(pattern);
-    return 'problem' in compiled ? compiled.problem : null;
-  };
-}
-
-/** The compiled pattern of a literal, which was checked, or BAD_ARGUMENT for one of a row. */
-export function patternOf(source: string): RegularExpression {
-  const compiled = compileRegularExpression(source);
-  if ('problem' in compiled) throw BAD_ARGUMENT;
-  return compiled;
-}
-
-/** Steps of walking a text by a pattern for what it matches. */
-export function chargeWalk({ charge }: Context, { program }: RegularExpression, text: string): void {
-  charge(Math.floor((text.length * program) / STEP_PATTERN_WORK));
-}
-
-/** Whether a pattern is found; re2js has a DFA for that. */
-function found({ charge }: Context, pattern: RegularExpression, text: string): boolean {
-  if (!mayTest(pattern, text)) throw TOO_MANY_STEPS;
-  if (pattern.lane === 're2') charge(Math.floor(text.length / STEP_PATTERN_LENGTH));
-  return pattern.test(text);
-}
-
-function prepareMatches(context: Context, constants: readonly unknown[]) {
-  if (typeof constants[1] === 'string') {
-    const compiled = patternOf(constants[1]);
-    return (text: string) => found(context, compiled, text);
-  }
-  const kept = new Map<string, RegularExpression>();
-  return (text: string, pattern: string) => {
-    let compiled = kept.get(pattern);
-    if (compiled === undefined) {
-      context.charge(pattern.length);
-      compiled = patternOf(pattern);
-      if (kept.size >= PATTERNS_KEPT_MAX) kept.clear();
-      kept.set(pattern, compiled);
-    }
-    return found(context, compiled, text);
-  };
-}
-
-function indexOf(text: string, part: string, from: Integer = 0): number {
-  const found = text.indexOf(part, unitPosition(text, from));
-  return found < 0 ? -1 : countPoints(text.slice(0, found));
-}
-
-function lastIndexOf(text: string, part: string, from?: Integer): number {
-  const start = from === undefined ? text.length : unitPosition(text, from);
-  const found = text.lastIndexOf(part, start);
-  return found < 0 ? -1 : countPoints(text.slice(0, found));
-}
-
-function characterAt(text: string, index: Integer): string {
-  const at = unitPosition(text, index);
-  return at === text.length ? '' : String.fromCodePoint(text.codePointAt(at)!);
-}
-
-function substring(text: string, from: Integer, to?: Integer): string {
-  if (to !== undefined && to < from) throw INDEX_OUT_OF_RANGE;
-  return text.slice(unitPosition(text, from), to === undefined ? text.length : unitPosition(text, to));
-}
-
-/** Replaces the first `count` places, all of them when it is negative. */
-export function replaceText(context: Context, text: string, part: string, by: string, count: Integer = -1): string {
-  const places = countPlaces(text, part);
-  context.charge(Math.floor(places / PLACES_PER_STEP));
-  checkLength(text.length + places * by.length);
-  if (part === '') return insertBetween(text, by, count);
-  if (count < 0 || count >= places) return text.replaceAll(part, by.replaceAll('$', '$$$$'));
-  let result = '';
-  let end = 0;
-  for (let replaced = 0; replaced < count; replaced++) {
-    const at = text.indexOf(part, end);
-    result += text.slice(end, at) + by;
-    end = at + part.length;
-  }
-  return result + text.slice(end);
-}
-
-/** An empty part is found before every character and at the end. */
-function insertBetween(text: string, by: string, count: Integer): string {
-  const characters = [...text];
-  const places = count < 0 ? characters.length + 1 : Number(count);
-  const pieces = characters.map((character, index) => (index < places ? by : '') + character);
-  return pieces.join('') + (places > characters.length ? by : '');
-}
-
-function countPlaces(text: string, part: string): number {
-  if (part === '') return text.length + 1;
-  let count = 0;
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++;
-  return count;
-}
-
-function splitText(context: Context, text: string, separator: string, limit: Integer = -1): string[] {
-  if (limit === 0) return [];
-  const pieces = separator === '' ? [...text] : text.split(separator);
-  context.charge(pieces.length);
-  if (limit < 0 || limit >= pieces.length) return pieces;
-  const kept = pieces.slice(0, Number(limit) - 1);
-  return [...kept, pieces.slice(Number(limit) - 1).join(separator)];
-}
-
-function joinList(context: Context, list: ListValue, separator = ''): string {
-  context.charge(list.length);
-  let length = separator.length * list.length;
-  for (const element of list) {
-    if (typeof element !== 'string') throw BAD_ARGUMENT;
-    length += element.length;
-  }
-  checkLength(length);
-  return list.join(separator);
-}
-
-/** A text as a literal of the language. */
-function quote(text: string): string {
-  const escapes = new Map([
-    ['\x07', '\\a'],
-    ['\b', '\\b'],
-    ['\f', '\\f'],
-    ['\n', '\\n'],
-    ['\r', '\\r'],
-    ['\t', '\\t'],
-    ['\v', '\\v'],
-    ['\\', '\\\\'],
-    ['"', '\\"'],
-  ]);
-  return limited(`"${text.replace(/["\\\x07-\r]/g, (character) => escapes.get(character) ?? character)}"`);
-}
-
-const asciiLower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-const asciiUpper = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
-
-/** Edits that cost some hundred nanoseconds a character: the steps of reading the text count four times. */
-export const slowEdit = (name: string, edit: (text: string) => string): FunctionDefinition =>
-  define(name, 'both', [
-    {
-      parameters: [STRING],
-      result: STRING,
-      prepare:
-        ({ charge }) =>
-        (text: string) => {
-          charge(Math.floor((3 * text.length) / STEP_LENGTH));
-          return limited(edit(text));
-        },
-    },
-  ]);
-
-export const TEXT_FUNCTIONS: readonly FunctionDefinition[] = [
-  define('size', 'both', [
-    overload([STRING], INT, countPoints),
-    overload([BYTES], INT, (bytes: Uint8Array) => bytes.length),
-    overload([listOf(variable('A'))], INT, (list: ListValue) => list.length),
-    overload([mapOf(variable('A'), variable('B'))], INT, (map: MapValue) => map.size),
-  ]),
-  define('contains', 'both', [overload([STRING, STRING], BOOL, (text: string, part: string) => text.includes(part))]),
-  define('startsWith', 'both', [
-    overload([STRING, STRING], BOOL, (text: string, part: string) => text.startsWith(part)),
-  ]),
-  define('endsWith', 'both', [overload([STRING, STRING], BOOL, (text: string, part: string) => text.endsWith(part))]),
-  define('matches', 'both', [{ parameters: [STRING, STRING], result: BOOL, prepare: prepareMatches }], {
-    check: checkPattern(1),
-  }),
-  define('charAt', 'both', [overload([STRING, INT], STRING, characterAt)]),
-  define('indexOf', 'both', [overload([STRING, STRING], INT, indexOf), overload([STRING, STRING, INT], INT, indexOf)]),
-  define('lastIndexOf', 'both', [
-    overload([STRING, STRING], INT, lastIndexOf),
-    overload([STRING, STRING, INT], INT, lastIndexOf),
-  ]),
-  define('lowerAscii', 'both', [overload([STRING], STRING, asciiLower)]),
-  define('upperAscii', 'both', [overload([STRING], STRING, asciiUpper)]),
-  define('replace', 'both', [
-    {
-      parameters: [STRING, STRING, STRING],
-      result: STRING,
-      prepare: (context) => (text: string, part: string, by: string) => replaceText(context, text, part, by),
-    },
-    {
-      parameters: [STRING, STRING, STRING, INT],
-      result: STRING,
-      prepare: (context) => (text: string, part: string, by: string, count: Integer) =>
-        replaceText(context, text, part, by, count),
-    },
-  ]),
-  define('split', 'both', [
-    {
-      parameters: [STRING, STRING],
-      result: listOf(STRING),
-      prepare: (context) => (text: string, separator: string) => splitText(context, text, separator),
-    },
-    {
-      parameters: [STRING, STRING, INT],
-      result: listOf(STRING),
-      prepare: (context) => (text: string, separator: string, limit: Integer) =>
-        splitText(context, text, separator, limit),
-    },
-  ]),
-  define('substring', 'both', [
-    overload([STRING, INT], STRING, substring),
-    overload([STRING, INT, INT], STRING, substring),
-  ]),
-  define('trim', 'both', [overload([STRING], STRING, trimText)]),
-  slowEdit('reverse', (text) => [...text].reverse().join('')),
-  define('join', 'method', [
-    {
-      parameters: [listOf(STRING)],
-      result: STRING,
-      prepare: (context) => (list: ListValue) => joinList(context, list),
-    },
-    {
-      parameters: [listOf(STRING), STRING],
-      result: STRING,
-      prepare: (context) => (list: ListValue, separator: string) => joinList(context, list, separator),
-    },
-  ]),
-  define('strings.quote', 'function', [overload([STRING], STRING, quote)]),
+export const TEXT_FUNCTIONS: readonly DocumentedFunction[] = [
+  documented(
+    'size(value)',
+    'Characters, bytes, elements or entries.',
+    'size("πέντε")',
+    '5',
+    define('size', 'both', [
+      overload([STRING], INT, countPoints),
+      overload([BYTES], INT, (bytes: Uint8Array) => bytes.length),
+      overload([listOf(variable('A'))], INT, (list: ListValue) => list.length),
+      overload([mapOf(variable('A'), variable('B'))], INT, (map: MapValue) => map.size),
+    ]),
+  ),
+  documented(
+    'text.contains(part)',
+    'Whether a part occurs; case counts, here as in the next two.',
+    '"hello".contains("ell")',
+    'true',
+    define('contains', 'both', [
+      overload([STRING, STRING], BOOL, (text: string, part: string) => indexOfText(text, part) >= 0),
+    ]),
+  ),
+  documented(
+    'text.startsWith(part)',
+    'Whether it begins so.',
+    '"hello".startsWith("he")',
+    'true',
+    define('startsWith', 'both', [
+      overload([STRING, STRING], BOOL, (text: string, part: string) => text.startsWith(part)),
+    ]),
+  ),
+  documented(
+    'text.endsWith(part)',
+    'Whether it ends so.',
+    '"hello".endsWith("lo")',
+    'true',
+    define('endsWith', 'both', [overload([STRING, STRING], BOOL, (text: string, part: string) => text.endsWith(part))]),
+  ),
+  documented(
+    'text.matches(pattern)',
+    'Whether a regular expression (RE2) matches anywhere; ^ and $ hold the whole text.',
+    '"a1".matches("^[a-z][0-9]$")',
+    'true',
+    define('matches', 'both', [{ parameters: [STRING, STRING], result: BOOL, prepare: prepareMatches }], {
+      check: checkPattern(1),
+    }),
+  ),
+  documented(
+    'text.charAt(index)',
+    'The character at an index from 0.',
+    '"abc".charAt(1)',
+    'b',
+    define('charAt', 'both', [overload([STRING, INT], STRING, characterAt)]),
+  ),
+  documented(
+    'text.indexOf(part[, from])',
+    'The index of the first occurrence, or -1.',
+    '"abcb".indexOf("b")',
+    '1',
+    define('indexOf', 'both', [
+      overload([STRING, STRING], INT, indexOf),
+      overload([STRING, STRING, INT], INT, indexOf),
+    ]),
+  ),
+  documented(
+    'text.lastIndexOf(part[, from])',
+    'The index of the last occurrence, or -1.',
+    '"abcb".lastIndexOf("b")',
+    '3',
+    define('lastIndexOf', 'both', [
+      overload([STRING, STRING], INT, lastIndexOf),
+      overload([STRING, STRING, INT], INT, lastIndexOf),
+    ]),
+  ),
+  documented(
+    'text.lowerAscii()',
+    'Small letters, ASCII only.',
+    '"AÉ".lowerAscii()',
+    'aÉ',
+    define('lowerAscii', 'both', [overload([STRING], STRING, asciiLower)]),
+  ),
+  documented(
+    'text.upperAscii()',
+    'Capital letters, ASCII only.',
+    '"aé".upperAscii()',
+    'Aé',
+    define('upperAscii', 'both', [overload([STRING], STRING, asciiUpper)]),
+  ),
+  documented(
+    'text.replace(part, by[, count])',
+    'Every occurrence replaced.',
+    '"a-b-c".replace("-", "/")',
+    'a/b/c',
+    define('replace', 'both', [
+      {
+        parameters: [STRING, STRING, STRING],
+        result: STRING,
+        prepare: (context) => (text: string, part: string, by: string) => replaceText(context, text, part, by),
+      },
+      {
+        parameters: [STRING, STRING, STRING, INT],
+        result: STRING,
+        prepare: (context) => (text: string, part: string, by: string, count: Integer) =>
+          replaceText(context, text, part, by, count),
+      },
+    ]),
+  ),
+  documented(
+    'text.split(separator[, limit])',
+    'A list of the parts.',
+    '"a,b".split(",")',
+    '["a","b"]',
+    define('split', 'both', [
+      {
+        parameters: [STRING, STRING],
+        result: listOf(STRING),
+        prepare: (context) => (text: string, separator: string) => splitText(context, text, separator),
+      },
+      {
+        parameters: [STRING, STRING, INT],
+        result: listOf(STRING),
+        prepare: (context) => (text: string, separator: string, limit: Integer) =>
+          splitText(context, text, separator, limit),
+      },
+    ]),
+  ),
+  documented(
+    'text.substring(from[, to])',
+    'Characters from an index (from 0) up to another.',
+    '"abcd".substring(1, 3)',
+    'bc',
+    define('substring', 'both', [
+      overload([STRING, INT], STRING, substring),
+      overload([STRING, INT, INT], STRING, substring),
+    ]),
+  ),
+  documented(
+    'text.trim()',
+    'Without blanks (of Unicode) at both ends.',
+    '"  a ".trim()',
+    'a',
+    define('trim', 'both', [overload([STRING], STRING, trimText)]),
+  ),
+  documented(
+    'text.reverse()',
+    'The characters the other way round.',
+    '"abc".reverse()',
+    'cba',
+    slowEdit('reverse', (text) => [...text].reverse().join('')),
+  ),
+  documented(
+    'list.join([separator])',
+    'Texts in one.',
+    '["a", "b"].join("-")',
+    'a-b',
+    define('join', 'method', [
+      {
+        parameters: [listOf(STRING)],
+        result: STRING,
+        prepare: (context) => (list: ListValue) => joinList(context, list),
+      },
+      {
+        parameters: [listOf(STRING), STRING],
+        result: STRING,
+        prepare: (context) => (list: ListValue, separator: string) => joinList(context, list, separator),
+      },
+    ]),
+  ),
+  documented(
+    'strings.quote(text)',
+    'As a literal of the language.',
+    'strings.quote("a\\"b")',
+    '"a\\"b"',
+    define('strings.quote', 'function', [overload([STRING], STRING, quote)]),
+  ),
 ];

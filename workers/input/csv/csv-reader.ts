@@ -1,12 +1,12 @@
 // The CSV fast lane: bytes to batches whose columns stay raw in the window until somebody asks for their text.
-import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable } from '../../batch.ts';
-import type { CodeCounts, RunReport } from '../../report.ts';
-import type { Waits } from '../../waits.ts';
+import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable } from '../../batch/batch.ts';
+import type { CodeCounts, RunReport } from '../../run/report.ts';
+import type { Coroutine } from '../../thread/coroutine.ts';
+import { ReadAheadRows } from '../read-ahead/read-ahead-rows.ts';
 import type { FileHead, RowReader } from '../reader.ts';
-import { ScoutedRows } from '../scout/scouted-rows.ts';
-import { mergeCounts } from './counts.ts';
-import { type CsvReaderParts, noBreath } from './csv-input.ts';
-import { type CsvHeader, readHeader } from './header.ts';
+import { failWideRows, mergeCounts } from './counts.ts';
+import { type CsvReaderParts, goOnAtOnce, headOf } from './csv-input.ts';
+import { type CsvHeader, headerRules, readHeader } from './header.ts';
 import { malformed } from './malformed.ts';
 import { Materialiser } from './materialiser.ts';
 import { placeNullTexts } from './null-texts.ts';
@@ -20,13 +20,16 @@ import { WINDOW_BYTES, Window } from './window.ts';
 /** Stands for no quote in the kernels: valid UTF-8 never holds it, and a text that does fails as not valid. */
 const NO_QUOTE = 0xff;
 
+/** Stands for no delimiter, for the same reason. */
+const NO_DELIMITER = 0xfe;
+
 /**
  * Reads up to the header, waiting for bytes. The dialect must be a fast one (isFastDialect). Throws Failed
  * (MALFORMED_FILE); the source is then closed.
  */
-export function* openCsvReader(parts: CsvReaderParts): Waits<RowReader> {
+export function* openCsvReader(parts: CsvReaderParts): Coroutine<RowReader> {
   const { heap, kernel, dialect } = parts;
-  const delimiter = dialect.delimiter.charCodeAt(0);
+  const delimiter = dialect.delimiter === '' ? NO_DELIMITER : dialect.delimiter.charCodeAt(0);
   const quote = dialect.quote === '' ? NO_QUOTE : dialect.quote.charCodeAt(0);
   const window = new Window(heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES, {
     atStart: parts.headers === undefined,
@@ -36,7 +39,7 @@ export function* openCsvReader(parts: CsvReaderParts): Waits<RowReader> {
     const index = new StructuralIndex(heap, kernel.exports, delimiter, quote, window.start);
     const feed = new RecordFeed(heap, window, index, delimiter, quote);
     const header = yield* headerOf(parts, feed);
-    if (parts.scout !== undefined) feed.scouted = new ScoutedRows(parts.scout, window, index, delimiter, quote);
+    if (parts.readAhead !== undefined) feed.readAheadRows = new ReadAheadRows(parts.readAhead, window, index);
     return new CsvReader(parts, feed, header, delimiter, quote);
   } catch (error) {
     window.close();
@@ -44,11 +47,11 @@ export function* openCsvReader(parts: CsvReaderParts): Waits<RowReader> {
   }
 }
 
-function* headerOf(parts: CsvReaderParts, feed: RecordFeed): Waits<CsvHeader> {
-  const { dialect, headers, strayQuotes, breathe } = parts;
+function* headerOf(parts: CsvReaderParts, feed: RecordFeed): Coroutine<CsvHeader> {
+  const { dialect, headers, giveWay } = parts;
   if (headers !== undefined) return { texts: headers, blankRecords: 0 };
   const records = leadingRecords(feed, dialect.quote);
-  return yield* readHeader(records, dialect.headerRow, strayQuotes === 'fail', breathe ?? noBreath);
+  return yield* readHeader(records, dialect, headerRules(parts), giveWay ?? goOnAtOnce);
 }
 
 class CsvReader implements RowReader {
@@ -85,14 +88,7 @@ class CsvReader implements RowReader {
     const rawQuote = dialect.quote === '' ? 0 : quote;
     this.#raw = { at, stride: columns + 1, delimiter, quote: rawQuote, plain: false };
     this.#plain = { at, stride: columns + 1, delimiter, quote: rawQuote, plain: true };
-    this.head = {
-      type: parts.type,
-      encoding: parts.encoding,
-      delimiter: dialect.delimiter,
-      quote: dialect.quote === '' ? null : dialect.quote,
-      headerRow: dialect.headerRow,
-      headers: header.texts,
-    };
+    this.head = headOf(parts, header.texts);
   }
 
   next(rowsMax: number): Batch | 'wait' | 'end' {
@@ -105,6 +101,7 @@ class CsvReader implements RowReader {
     }
     if (table.stop !== null) throw malformed(table.stop.kind, index.lineOf(table.stop.address));
     const state = this.#feed.advance();
+    if (state === 'end') failWideRows(this.#counts, this.rowsRead, this.#columns.length, this.#parts);
     if (state !== 'rows') return state;
     table.take(index, rowsMax, this.rowsRead + 1);
     return this.#batch(rowsMax);

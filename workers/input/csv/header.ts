@@ -1,11 +1,14 @@
 // What comes before the data rows, in both lanes: skips the records above the header and reads the header, or finds the
 // number of columns of a file without one.
-import type { Waits } from '../../waits.ts';
+import type { Coroutine } from '../../thread/coroutine.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
+import { joinHeaderLines } from '../detect/header-lines.ts';
+import type { MetaSearch } from '../meta-values.ts';
+import type { CsvDialect, CsvReaderParts } from './csv-input.ts';
 import { malformed } from './malformed.ts';
 
-/** Records above the header between two breaths of the thread: half a millisecond of work. */
-const BREATH_RECORDS = 2048;
+/** Records above the header between two time slices of the thread: half a millisecond of work. */
+const SLICE_RECORDS = 2048;
 
 /** The next record of a file whose columns are not known yet. */
 export interface LeadingRecord {
@@ -31,17 +34,29 @@ export interface CsvHeader {
   readonly blankRecords: number;
 }
 
+export interface HeaderRules {
+  readonly strayFails: boolean;
+  /** Is shown the records above the header. */
+  readonly preamble: MetaSearch | undefined;
+  readonly delimiter: string;
+}
+
+/** What both lanes are told of the header. */
+export function headerRules({ dialect, strayQuotes, preamble }: CsvReaderParts): HeaderRules {
+  return { strayFails: strayQuotes === 'fail', preamble, delimiter: dialect.delimiter };
+}
+
 /**
  * Waits for bytes.
- * @param headerRow see CsvDialect
- * @param breathe lets the thread do other things: blank lines and records above a header can be the whole file
+ * @param giveWay lets the thread do other things: blank lines and records above a header can be the whole file
  */
 export function* readHeader(
   records: LeadingRecords,
-  headerRow: number | null,
-  strayFails: boolean,
-  breathe: () => Promise<void>,
-): Waits<CsvHeader> {
+  { headerRow, headerLines = 1, nameless }: CsvDialect,
+  { strayFails, preamble, delimiter }: HeaderRules,
+  giveWay: () => Promise<void>,
+): Coroutine<CsvHeader> {
+  const lines: (readonly string[])[] = [];
   let skipped = 0;
   let allBlank = true;
   for (;;) {
@@ -52,14 +67,18 @@ export function* readHeader(
     }
     if (record === 'end') throw malformed(allBlank ? 'empty' : 'header', 0);
     allBlank &&= record.blank;
-    if (headerRow === null ? !record.blank : skipped === headerRow) {
+    if (headerRow === null ? !record.blank : skipped + headerLines > headerRow) {
       if (record.fields > COLUMNS_MAX) throw malformed('columns', record.line);
-      if (headerRow !== null) return { texts: headerTexts(records, record, strayFails), blankRecords: 0 };
-      return { texts: new Array<string>(record.fields).fill(''), blankRecords: skipped };
+      if (headerRow === null) return { texts: new Array<string>(record.fields).fill(''), blankRecords: skipped };
+      lines.push(headerTexts(records, record, strayFails));
+      if (skipped === headerRow) return { texts: columnTexts(lines, nameless), blankRecords: 0 };
+    } else {
+      if (headerRow !== null && preamble?.wants(skipped) === true)
+        preamble.take(skipped, record.read().texts, delimiter);
+      records.skip();
     }
-    records.skip();
     skipped++;
-    if (skipped % BREATH_RECORDS === 0) yield breathe();
+    if (skipped % SLICE_RECORDS === 0) yield giveWay();
   }
 }
 
@@ -69,4 +88,10 @@ function headerTexts(records: LeadingRecords, record: LeadingRecord, strayFails:
   if (strayLine !== 0 && strayFails) throw malformed('stray', strayLine);
   records.skip();
   return texts;
+}
+
+function columnTexts(lines: readonly (readonly string[])[], nameless: CsvDialect['nameless']): readonly string[] {
+  const texts = lines.length === 1 ? lines[0]! : joinHeaderLines(lines);
+  if (nameless === undefined) return texts;
+  return nameless === 'first' ? ['', ...texts] : [...texts, ''];
 }

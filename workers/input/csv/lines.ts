@@ -1,4 +1,4 @@
-// Line numbers for messages and the place of what is wrong in a stretch of text: off the fast path.
+// Line numbers for messages and the place of what is wrong in a range of text: off the fast path.
 import { isUtf8 } from 'node:buffer';
 
 const LF = 10;

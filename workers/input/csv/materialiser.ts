@@ -1,15 +1,11 @@
-// Makes clean views of a raw column (see Materialise in workers/batch.ts), and finds the columns that cannot stay raw
+// Makes clean views of a raw column (see Materialise in workers/batch/batch.ts), and finds the columns that cannot stay raw
 // because a cell of theirs is one of the null texts.
-import type { Batch, RawColumn, ViewsColumn } from '../../batch.ts';
-import { VIEW_BYTES } from '../../batch.ts';
-import type { Heap } from '../../heap.ts';
-import type { KernelExports } from '../../kernel/kernel.ts';
+import type { Batch, RawColumn, ViewsColumn } from '../../batch/batch.ts';
+import type { KernelExports } from '../../kernel/bindings/exports.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { NEXT, POSITION, STATE_BYTES, WANTED } from '../../kernel/layout/materialise.ts';
+import type { Heap } from '../../memory/heap.ts';
 import type { NullTexts } from './null-texts.ts';
-
-/** u32 slots of the kernel's state. */
-const POSITION = 0;
-const NEXT = 1;
-const WANTED = 2;
 
 export class Materialiser {
   readonly #heap: Heap;
@@ -26,7 +22,7 @@ export class Materialiser {
     this.#nullTexts = nullTexts;
     this.#quote = quote;
     this.#columns = columns;
-    this.#state = heap.allocate(12);
+    this.#state = heap.allocate(STATE_BYTES);
     this.#marks = nullTexts.list === 0 ? 0 : heap.allocate(columns);
   }
 
@@ -35,10 +31,10 @@ export class Materialiser {
     if (raw === null) throw new Error('a raw column without a raw table');
     const at = arena.take(batch.rows * VIEW_BYTES);
     const entries = raw.at + column.field * 4;
-    const slots = this.#state >>> 2;
-    this.#heap.u32[slots + POSITION] = 0;
+    const state = this.#state;
+    this.#heap.u32[(state + POSITION) >>> 2] = 0;
     for (;;) {
-      this.#heap.u32[slots + NEXT] = arena.next;
+      this.#heap.u32[(state + NEXT) >>> 2] = arena.next;
       this.#kernel.materialise(
         this.#state,
         entries,
@@ -51,8 +47,8 @@ export class Materialiser {
         this.#nullTexts.empty ? 1 : 0,
         this.#nullTexts.list,
       );
-      arena.next = this.#heap.u32[slots + NEXT]!;
-      const wanted = this.#heap.u32[slots + WANTED]!;
+      arena.next = this.#heap.u32[(state + NEXT) >>> 2]!;
+      const wanted = this.#heap.u32[(state + WANTED) >>> 2]!;
       if (wanted === 0) return { kind: 'views', at, field: column.field };
       arena.enlarge(wanted);
     }

@@ -1,8 +1,6 @@
 // The Template's null_values in the form that the kernels compare with, in the Run's memory.
-import type { Heap } from '../../heap.ts';
-
-/** Lengths in the mask: bit 31 stands for 31 and more. */
-const MASK_LENGTH_MAX = 31;
+import { COUNT, LENGTH_BIT_MAX, LENGTHS, TEXTS } from '../../kernel/layout/null-texts.ts';
+import type { Heap } from '../../memory/heap.ts';
 
 export interface NullTexts {
   /** True when the empty text means missing. */
@@ -20,19 +18,19 @@ export function placeNullTexts(heap: Heap, values: readonly string[], quote: str
   const always = !empty || (quote !== '' && texts.some((text) => text.includes(quote)));
   if (texts.length === 0) return { empty, list: 0, always };
   const encoded = texts.map((text) => Buffer.from(text));
-  const bytes = encoded.reduce((sum, text) => sum + 4 + align(text.length), 8);
+  const bytes = encoded.reduce((sum, text) => sum + 4 + align(text.length), TEXTS);
   const list = heap.allocate(bytes);
   const { u8, u32 } = heap;
   let mask = 0;
-  let at = list + 8;
+  let at = list + TEXTS;
   for (const text of encoded) {
-    mask |= 1 << Math.min(text.length, MASK_LENGTH_MAX);
+    mask |= 1 << Math.min(text.length, LENGTH_BIT_MAX);
     u32[at >>> 2] = text.length;
     u8.set(text, at + 4);
     at += 4 + align(text.length);
   }
-  u32[list >>> 2] = encoded.length;
-  u32[(list >>> 2) + 1] = mask >>> 0;
+  u32[(list + COUNT) >>> 2] = encoded.length;
+  u32[(list + LENGTHS) >>> 2] = mask >>> 0;
   return { empty, list, always };
 }
 

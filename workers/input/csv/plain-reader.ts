@@ -1,14 +1,15 @@
 // The plain CSV lane: dialects that the kernels do not read (delimiters of several bytes, other quotes), with the same
 // rules, counts, ceilings and messages as the fast lane; its batches hold views.
-import { BATCH_ROWS_MAX, Batch, VIEW_BYTES, type ViewsColumn } from '../../batch.ts';
-import { Failed } from '../../failure.ts';
-import { type CodeCounts, countCode, type RunReport } from '../../report.ts';
-import type { Waits } from '../../waits.ts';
+import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { Failed } from '../../protocol/failure.ts';
+import { type CodeCounts, countCode, type RunReport } from '../../run/report.ts';
+import type { Coroutine } from '../../thread/coroutine.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import type { FileHead, RowReader } from '../reader.ts';
-import { mergeCounts } from './counts.ts';
-import { type CsvReaderParts, noBreath } from './csv-input.ts';
-import { type CsvHeader, readHeader } from './header.ts';
+import { failWideRows, mergeCounts } from './counts.ts';
+import { type CsvReaderParts, goOnAtOnce, headOf } from './csv-input.ts';
+import { type CsvHeader, headerRules, readHeader } from './header.ts';
 import { malformed } from './malformed.ts';
 import { type PlainRecord, PlainRecords } from './plain-records.ts';
 import { RowNumbers } from './row-numbers.ts';
@@ -17,20 +18,18 @@ import { WINDOW_BYTES, Window } from './window.ts';
 /** Cells of a batch at most: 256 KiB of views. */
 const CELLS_MAX = 32_768;
 
+/** Stands for no delimiter: a text that holds it fails as no text. */
+const NO_DELIMITER = '\0';
+
 type Row = readonly (string | null)[];
 
 /** As openCsvReader, for any dialect. */
-export function* openPlainReader(parts: CsvReaderParts): Waits<RowReader> {
+export function* openPlainReader(parts: CsvReaderParts): Coroutine<RowReader> {
   const { heap, dialect } = parts;
   const window = new Window(heap, parts.source, parts.largeRow, parts.windowBytes ?? WINDOW_BYTES);
   try {
-    const records = new PlainRecords(heap, window, dialect.delimiter, dialect.quote);
-    const header = yield* readHeader(
-      records,
-      dialect.headerRow,
-      parts.strayQuotes === 'fail',
-      parts.breathe ?? noBreath,
-    );
+    const records = new PlainRecords(heap, window, dialect.delimiter || NO_DELIMITER, dialect.quote);
+    const header = yield* readHeader(records, dialect, headerRules(parts), parts.giveWay ?? goOnAtOnce);
     return new PlainReader(parts, window, records, header);
   } catch (error) {
     window.close();
@@ -52,7 +51,7 @@ class PlainReader implements RowReader {
   #blankRows: number;
 
   constructor(parts: CsvReaderParts, window: Window, records: PlainRecords, header: CsvHeader) {
-    const { heap, dialect } = parts;
+    const { heap } = parts;
     this.#parts = parts;
     this.#window = window;
     this.#records = records;
@@ -61,24 +60,18 @@ class PlainReader implements RowReader {
     this.#rowsMax = Math.min(BATCH_ROWS_MAX, Math.max(1, Math.floor(CELLS_MAX / this.#columns)));
     this.#blankRows = this.#columns === 1 ? header.blankRecords : 0;
     this.#selection = new RowNumbers(heap);
-    this.head = {
-      type: parts.type,
-      encoding: parts.encoding,
-      delimiter: dialect.delimiter,
-      quote: dialect.quote === '' ? null : dialect.quote,
-      headerRow: dialect.headerRow,
-      headers: header.texts,
-    };
+    this.head = headOf(parts, header.texts);
   }
 
   next(rowsMax: number): Batch | 'wait' | 'end' {
     const limit = rowsMax === 0 ? this.#rowsMax : Math.min(rowsMax, this.#rowsMax);
     const rows: Row[] = [];
-    // Blank lines are looked at in stretches too: between them the thread breathes.
+    // Blank lines are looked at in chunks too: between them the thread gives way.
     for (let looked = 0; rows.length < limit && looked < BATCH_ROWS_MAX; looked++) {
       const row = this.#nextRow(this.rowsRead + rows.length + 1, rows.length > 0);
       if (typeof row === 'string') {
         if (rows.length > 0) break;
+        if (row === 'end') failWideRows(this.#counts, this.rowsRead, this.#columns, this.#parts);
         return row;
       }
       if (row !== null) rows.push(row);

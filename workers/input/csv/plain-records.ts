@@ -1,7 +1,7 @@
 // Records of the plain lane one by one, in the order of the file, with what is wrong in them: csv-parse over the same
 // window that the fast lane reads.
 import { isUtf8 } from 'node:buffer';
-import type { Heap } from '../../heap.ts';
+import type { Heap } from '../../memory/heap.ts';
 import { CELL_BYTES_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
 import type { LeadingRecord, LeadingRecords } from './header.ts';
 import { countLineBreaks, invalidLine } from './lines.ts';
@@ -72,8 +72,8 @@ export class PlainRecords implements LeadingRecords {
         this.#fed += window.start - this.#start;
         this.#start = window.start;
         // A copy: the parser holds back the last bytes, and the window moves.
-        this.#parser.feed(Buffer.from(this.#heap.u8.subarray(this.#fed, window.filled)));
-        this.#fed = window.filled;
+        this.#parser.feed(Buffer.from(this.#heap.u8.subarray(this.#fed, window.textEnd)));
+        this.#fed = window.textEnd;
       }
       this.#ready = this.#parser.take();
       this.#taken = 0;

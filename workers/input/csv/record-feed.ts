@@ -1,8 +1,8 @@
 // Keeps complete rows coming: scans what the window holds, fills it when they are used up, and throws what makes the
 // next row unreadable once all rows before it have been taken.
-import type { Heap } from '../../heap.ts';
+import type { Heap } from '../../memory/heap.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
-import type { ScoutedRows } from '../scout/scouted-rows.ts';
+import type { ReadAheadRows } from '../read-ahead/read-ahead-rows.ts';
 import { openQuote } from './lines.ts';
 import { malformed } from './malformed.ts';
 import type { StructuralIndex } from './structural-index.ts';
@@ -16,7 +16,7 @@ export class RecordFeed {
   readonly window: Window;
   readonly index: StructuralIndex;
   /** Who reads ahead, where somebody does: from the first row behind the header on. */
-  scouted: ScoutedRows | null = null;
+  readAheadRows: ReadAheadRows | null = null;
   readonly #delimiter: number;
   readonly #quote: number;
 
@@ -42,7 +42,7 @@ export class RecordFeed {
         if (index.rowStart < window.filled) this.#failOpenQuote();
         return 'end';
       }
-      const ahead = window.filling ? 'alone' : (this.scouted?.advance() ?? 'alone');
+      const ahead = window.filling ? 'alone' : (this.readAheadRows?.advance() ?? 'alone');
       if (ahead === 'wait') return 'wait';
       if (ahead === 'rows') continue;
       if (window.fill(index.rowStart) === 'wait') return 'wait';
@@ -52,11 +52,11 @@ export class RecordFeed {
 
   /** After a 'wait'. */
   wait(): Promise<void> {
-    return this.scouted?.isAway ? this.scouted.wait() : this.window.wait();
+    return this.readAheadRows?.isAway ? this.readAheadRows.wait() : this.window.wait();
   }
 
   close(): void {
-    this.scouted?.close();
+    this.readAheadRows?.close();
     this.window.close();
   }
 

@@ -1,6 +1,6 @@
 // Single records of the structural index as texts, for what comes before the data. Not for data rows.
-import { utf8Text } from '../../ascii-text.ts';
-import type { Heap } from '../../heap.ts';
+import { utf8Text } from '../../batch/ascii-text.ts';
+import type { Heap } from '../../memory/heap.ts';
 import type { LeadingRecord, LeadingRecords } from './header.ts';
 import type { RecordFeed } from './record-feed.ts';
 import type { StructuralIndex } from './structural-index.ts';

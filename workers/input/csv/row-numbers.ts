@@ -1,6 +1,6 @@
 // The selection of a reader's batches: all rows of each. Written as far as batches reach: most files are small.
-import { BATCH_ROWS_MAX } from '../../batch.ts';
-import type { Heap } from '../../heap.ts';
+import { BATCH_ROWS_MAX } from '../../batch/batch.ts';
+import type { Heap } from '../../memory/heap.ts';
 
 export class RowNumbers {
   readonly #heap: Heap;

@@ -1,9 +1,30 @@
-// Makes the row table of each batch (RawTable in workers/batch.ts) from complete structurals, and counts what is wrong
+// Makes the row table of each batch (RawTable in workers/batch/batch.ts) from complete structurals, and counts what is wrong
 // with rows on the way.
-import { BATCH_ROWS_MAX } from '../../batch.ts';
-import type { Heap } from '../../heap.ts';
-import type { KernelExports } from '../../kernel/kernel.ts';
-import { type CodeCounts, countCode } from '../../report.ts';
+import { BATCH_ROWS_MAX } from '../../batch/batch.ts';
+import type { KernelExports } from '../../kernel/bindings/exports.ts';
+import {
+  BEFORE,
+  EMPTY_IS_NULL,
+  EVENT_BYTES,
+  EVENT_EXTRA,
+  EVENT_ROW,
+  EVENT_STRAYS,
+  EVENTS,
+  MAY_BE_STRAY,
+  PLAIN,
+  RAGGED_FAILS,
+  ROWS,
+  STATE_BYTES,
+  STOP,
+  STOP_AT,
+  STOP_COLUMNS,
+  STOP_RAGGED,
+  STOP_STRAY,
+  STRAY_FAILS,
+  STRUCTURALS,
+} from '../../kernel/layout/ragged-rows.ts';
+import type { Heap } from '../../memory/heap.ts';
+import { type CodeCounts, countCode } from '../../run/report.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import type { CsvTrouble } from './malformed.ts';
 import type { StructuralIndex } from './structural-index.ts';
@@ -11,23 +32,11 @@ import type { StructuralIndex } from './structural-index.ts';
 /** u32 entries of the table: 512 KiB. Wide files have fewer rows in a batch. */
 const TABLE_ENTRIES = 131_072;
 
-/** A row, whether it had extra fields, its stray fields. */
-const EVENT_SLOTS = 3;
-
-/** u32 slots of the ragged kernel's state, and its codes (kernel/assembly/index-ragged-rows.ts). */
-const STRUCTURALS = 0;
-const BEFORE = 1;
-const ROWS = 2;
-const EVENTS = 3;
-const PLAIN = 4;
-const STOP = 5;
-const STOP_AT = 6;
-const STATE_SLOTS = 7;
-const RAGGED_FAILS = 1;
-const STRAY_FAILS = 2;
-const MAY_BE_STRAY = 4;
-const EMPTY_IS_NULL = 8;
-const STOPS: Record<number, CsvTrouble> = { 1: 'ragged', 2: 'stray', 3: 'columns' };
+const STOPS: Readonly<Record<number, CsvTrouble>> = {
+  [STOP_RAGGED]: 'ragged',
+  [STOP_STRAY]: 'stray',
+  [STOP_COLUMNS]: 'columns',
+};
 
 export interface RowRules {
   readonly columns: number;
@@ -60,8 +69,8 @@ export class RowTable {
     this.#counts = counts;
     this.#rowsMax = Math.min(BATCH_ROWS_MAX, Math.floor(TABLE_ENTRIES / (rules.columns + 1)));
     this.at = heap.allocate(TABLE_ENTRIES * 4);
-    this.#state = heap.allocate(STATE_SLOTS * 4);
-    this.#events = heap.allocate(this.#rowsMax * EVENT_SLOTS * 4);
+    this.#state = heap.allocate(STATE_BYTES);
+    this.#events = heap.allocate(this.#rowsMax * EVENT_BYTES);
   }
 
   /**
@@ -86,8 +95,8 @@ export class RowTable {
     const rows = (index.completeEnd - index.cursor) / 4 / columns;
     if (index.uniform === null) {
       const whole = !index.literal && Number.isInteger(rows) && rows === index.rowEnds;
-      const told = whole && (columns !== 1 || emptyIsNull);
-      index.uniform = told && this.#kernel.rowsAreUniform(index.cursor, rows, columns) === 1;
+      const settled = whole && (columns !== 1 || emptyIsNull);
+      index.uniform = settled && this.#kernel.rowsAreUniform(index.cursor, rows, columns) === 1;
     }
     return index.uniform;
   }
@@ -107,8 +116,12 @@ export class RowTable {
 
   #takeRagged(index: StructuralIndex, limit: number, sourceRow: number): void {
     const { columns, quote } = this.#rules;
-    const slots = this.#state >>> 2;
-    this.#heap.u32.set([index.cursor, index.rowStart - 1, 0, 0, index.literal ? 0 : 1, 0, 0], slots);
+    const state = this.#state;
+    const words = this.#heap.u32;
+    words.fill(0, state >>> 2, (state + STATE_BYTES) >>> 2);
+    words[(state + STRUCTURALS) >>> 2] = index.cursor;
+    words[(state + BEFORE) >>> 2] = index.rowStart - 1;
+    words[(state + PLAIN) >>> 2] = index.literal ? 0 : 1;
     const { at } = this;
     const rules = this.#rulesFor(index);
     this.#kernel.indexRaggedRows(
@@ -123,13 +136,14 @@ export class RowTable {
       quote,
     );
     const { u32 } = this.#heap;
-    index.cursor = u32[slots + STRUCTURALS]!;
-    index.rowStart = u32[slots + BEFORE]! + 1;
-    this.rows = u32[slots + ROWS]!;
-    this.plain = u32[slots + PLAIN] === 1;
-    const kind = STOPS[u32[slots + STOP]!];
-    if (kind !== undefined) this.stop = { kind, address: kind === 'stray' ? u32[slots + STOP_AT]! : index.rowStart };
-    this.#count(u32[slots + EVENTS]!, sourceRow);
+    index.cursor = u32[(state + STRUCTURALS) >>> 2]!;
+    index.rowStart = u32[(state + BEFORE) >>> 2]! + 1;
+    this.rows = u32[(state + ROWS) >>> 2]!;
+    this.plain = u32[(state + PLAIN) >>> 2] === 1;
+    const kind = STOPS[u32[(state + STOP) >>> 2]!];
+    if (kind !== undefined)
+      this.stop = { kind, address: kind === 'stray' ? u32[(state + STOP_AT) >>> 2]! : index.rowStart };
+    this.#count(u32[(state + EVENTS) >>> 2]!, sourceRow);
   }
 
   #rulesFor(index: StructuralIndex): number {
@@ -145,10 +159,10 @@ export class RowTable {
   #count(events: number, sourceRow: number): void {
     const { u32 } = this.#heap;
     for (let event = 0; event < events; event++) {
-      const slot = (this.#events >>> 2) + event * EVENT_SLOTS;
-      const row = sourceRow + u32[slot]!;
-      if (u32[slot + 1] === 1) countCode(this.#counts, 'RAGGED_ROW', row);
-      for (let stray = u32[slot + 2]!; stray > 0; stray--) countCode(this.#counts, 'STRAY_QUOTE', row);
+      const at = this.#events + event * EVENT_BYTES;
+      const row = sourceRow + u32[(at + EVENT_ROW) >>> 2]!;
+      if (u32[(at + EVENT_EXTRA) >>> 2] === 1) countCode(this.#counts, 'RAGGED_ROW', row);
+      for (let stray = u32[(at + EVENT_STRAYS) >>> 2]!; stray > 0; stray--) countCode(this.#counts, 'STRAY_QUOTE', row);
     }
   }
 }

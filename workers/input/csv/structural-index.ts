@@ -1,26 +1,31 @@
 // The structurals of the window's rows: runs the scan, checks the text of complete rows, and says up to where rows are
 // complete. It knows neither the number of columns nor batches.
 import { isUtf8 } from 'node:buffer';
-import type { Heap } from '../../heap.ts';
-import type { KernelExports } from '../../kernel/kernel.ts';
-import { CELL_BYTES_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
-import type { Stretch } from '../scout/scout-memory.ts';
-import { countLineBreaks, invalidLine } from './lines.ts';
-import type { CsvTrouble } from './malformed.ts';
+import type { KernelExports } from '../../kernel/bindings/exports.ts';
 import {
   AT,
+  BLOCK_ENTRIES,
+  CR,
   FLAG_LITERAL_QUOTE,
   FLAG_NUL,
   FLAGS,
+  LF,
   LINES,
-  lastRowEnd,
   MODE,
   MODE_QUOTED,
   MODE_START,
   OUT,
   ROW_ENDS,
-  STATE_SLOTS,
-} from './scan-state.ts';
+  STATE_BYTES,
+} from '../../kernel/layout/scan.ts';
+import type { Heap } from '../../memory/heap.ts';
+import { CELL_BYTES_MAX, ROW_BYTES_MAX } from '../ceilings.ts';
+import type { CsvWork } from '../read-ahead/csv-work.ts';
+import type { Chunk } from '../read-ahead/read-ahead-memory.ts';
+import type { RowsAhead } from '../read-ahead/read-ahead-rows.ts';
+import { lastRowEnd } from './last-row-end.ts';
+import { countLineBreaks, invalidLine } from './lines.ts';
+import type { CsvTrouble } from './malformed.ts';
 import type { Window } from './window.ts';
 
 /**
@@ -29,10 +34,7 @@ import type { Window } from './window.ts';
  */
 const ENTRIES = 131_072;
 
-const LF = 10;
-const CR = 13;
-
-export class StructuralIndex {
+export class StructuralIndex implements RowsAhead {
   /** Address of the first structural that no row has used. */
   cursor: number;
   /** Address behind the structural that ends the last complete and sound row. */
@@ -52,10 +54,9 @@ export class StructuralIndex {
   readonly #delimiter: number;
   readonly #quote: number;
   /** Address of the scan's state. */
-  readonly state: number;
-  /** Address of the structurals, and for how many there is room. */
-  readonly entries: number;
-  readonly entriesMax = ENTRIES;
+  readonly #state: number;
+  /** Address of the structurals, for ENTRIES of which there is room. */
+  readonly #entries: number;
   #literalPending = false;
   /** The line at which counting began, and that place. */
   #line = 1;
@@ -66,10 +67,10 @@ export class StructuralIndex {
     this.#kernel = kernel;
     this.#delimiter = delimiter;
     this.#quote = quote;
-    this.state = heap.allocate(STATE_SLOTS * 4);
-    this.entries = heap.allocate(ENTRIES * 4);
-    this.cursor = this.entries;
-    this.completeEnd = this.entries;
+    this.#state = heap.allocate(STATE_BYTES);
+    this.#entries = heap.allocate(ENTRIES * 4);
+    this.cursor = this.#entries;
+    this.completeEnd = this.#entries;
     this.rowStart = start;
     this.#lineAddress = start;
     this.#begin(start);
@@ -87,7 +88,7 @@ export class StructuralIndex {
 
   /** True when the incomplete row has more fields than any row may have. */
   get full(): boolean {
-    return this.cursor === this.entries && this.#get(OUT) > this.entries + (ENTRIES - ROUNDING_ENTRIES) * 4;
+    return this.cursor === this.#entries && this.#get(OUT) > this.#entries + (ENTRIES - BLOCK_ENTRIES) * 4;
   }
 
   /** Line number of an address in the window. */
@@ -95,23 +96,34 @@ export class StructuralIndex {
     return this.#line + countLineBreaks(this.#heap.u8, this.#lineAddress, address);
   }
 
+  /** See RowsAhead. */
+  get end(): number {
+    return this.#entries + ENTRIES * 4;
+  }
+
+  /** See RowsAhead. */
+  work(): CsvWork {
+    const places = { state: this.#state, entries: this.#entries, entriesMax: ENTRIES };
+    return { format: 'csv', delimiter: this.#delimiter, quote: this.#quote, ...places };
+  }
+
   /**
-   * Takes what the scan of another thread found in the complete rows up to `end`, which the window has taken.
+   * Takes what the scan of another thread found in complete rows, which the window has taken.
    * @param slot bytes among which the structurals stand at the address that they have here
    */
-  put(slot: Uint8Array, stretch: Stretch, start: number, end: number): void {
-    this.#heap.u8.set(slot.subarray(this.entries, this.entries + stretch.entries * 4), this.entries);
+  put(slot: Uint8Array, chunk: Chunk, start: number): void {
+    this.#heap.u8.set(slot.subarray(this.#entries, this.#entries + chunk.entries * 4), this.#entries);
     this.#line += this.#get(LINES);
     this.#lineAddress = start;
     this.rowStart = start;
-    this.cursor = this.entries;
-    this.completeEnd = this.entries + stretch.entries * 4;
-    this.rowEnds = stretch.rowEnds;
+    this.cursor = this.#entries;
+    this.completeEnd = this.#entries + chunk.entries * 4;
+    this.rowEnds = chunk.rowEnds;
     this.uniform = null;
-    this.literal = stretch.literal;
+    this.literal = chunk.literal;
     this.#literalPending = false;
-    this.#begin(end);
-    this.#set(LINES, stretch.lines);
+    this.#begin(start + chunk.bytes);
+    this.#set(LINES, chunk.lines);
   }
 
   /** The incomplete row has moved: it is scanned again from its new place. */
@@ -120,8 +132,8 @@ export class StructuralIndex {
     this.#line += this.#get(LINES) - countLineBreaks(this.#heap.u8, start, start + partialBytes);
     this.#lineAddress = start;
     this.rowStart = start;
-    this.cursor = this.entries;
-    this.completeEnd = this.entries;
+    this.cursor = this.#entries;
+    this.completeEnd = this.#entries;
     this.#literalPending = false;
     this.#begin(start);
   }
@@ -130,18 +142,18 @@ export class StructuralIndex {
   scan(window: Window): boolean {
     const { u32 } = this.#heap;
     const pending = this.#get(OUT) - this.cursor;
-    if (this.cursor !== this.entries && pending > 0) {
-      u32.copyWithin(this.entries >>> 2, this.cursor >>> 2, (this.cursor + pending) >>> 2);
+    if (this.cursor !== this.#entries && pending > 0) {
+      u32.copyWithin(this.#entries >>> 2, this.cursor >>> 2, (this.cursor + pending) >>> 2);
     }
-    this.cursor = this.entries;
-    this.#set(OUT, this.entries + pending);
+    this.cursor = this.#entries;
+    this.#set(OUT, this.#entries + pending);
     this.#set(ROW_ENDS, 0);
     this.#set(FLAGS, this.#get(FLAGS) & FLAG_NUL);
-    const limit = this.entries + ENTRIES * 4;
-    this.#kernel.scan(this.state, window.scanEnd, limit, this.#delimiter, this.#quote);
+    const limit = this.#entries + ENTRIES * 4;
+    this.#kernel.scan(this.#state, window.scanEnd, limit, this.#delimiter, this.#quote);
     const literalMet = (this.#get(FLAGS) & FLAG_LITERAL_QUOTE) !== 0;
     this.literal = literalMet || this.#literalPending;
-    this.completeEnd = this.entries;
+    this.completeEnd = this.#entries;
     this.uniform = null;
     this.rowEnds = this.#get(ROW_ENDS);
     if (this.rowEnds === 0) {
@@ -158,22 +170,22 @@ export class StructuralIndex {
   #begin(start: number): void {
     this.#set(AT, start);
     this.#set(MODE, MODE_START);
-    this.#set(OUT, this.entries);
+    this.#set(OUT, this.#entries);
     this.#set(LINES, 0);
     this.#set(FLAGS, 0);
   }
 
-  #get(slot: number): number {
-    return this.#heap.u32[(this.state >>> 2) + slot]!;
+  #get(word: number): number {
+    return this.#heap.u32[(this.#state + word) >>> 2]!;
   }
 
-  #set(slot: number, value: number): void {
-    this.#heap.u32[(this.state >>> 2) + slot] = value;
+  #set(word: number, value: number): void {
+    this.#heap.u32[(this.#state + word) >>> 2] = value;
   }
 
   /** Walks back from `behind` to the address behind a structural that ends a row. */
   #behindRowEnd(behind: number): number {
-    return lastRowEnd(this.#heap.u8, this.#heap.u32, this.entries, behind);
+    return lastRowEnd(this.#heap.u8, this.#heap.u32, this.#entries, behind);
   }
 
   #checkText(): void {
@@ -189,7 +201,7 @@ export class StructuralIndex {
     const { u8, u32 } = this.#heap;
     let start = this.rowStart;
     let cell = -1;
-    for (let entry = this.entries; ; entry += 4) {
+    for (let entry = this.#entries; ; entry += 4) {
       const end = u32[entry >>> 2]!;
       if (end - start > CELL_BYTES_MAX && cell < 0) cell = start;
       start = end + 1;
@@ -206,15 +218,12 @@ export class StructuralIndex {
     if (this.trouble !== null && this.trouble.address <= address) return;
     const { u32 } = this.#heap;
     this.trouble = { kind, address };
-    let entry = this.entries;
+    let entry = this.#entries;
     while (entry < this.completeEnd && u32[entry >>> 2]! < address) entry += 4;
     this.completeEnd = this.#behindRowEnd(entry);
     this.uniform = false;
   }
 }
-
-/** The scan stops when fewer entries than this are left. */
-const ROUNDING_ENTRIES = 72;
 
 function isRowTooLong(u8: Uint8Array, start: number, end: number): boolean {
   const breakBytes = u8[end] === LF && u8[end - 1] === CR ? 1 : 0;

@@ -1,11 +1,13 @@
 // The bytes of a CSV that are at hand: a region of the Run's memory that is filled from the source and moves on row by
 // row. An incomplete row is carried to the front; one that is larger than the region moves to a larger one.
 // States: small (the region of the reservation), large (a row outgrew it: the large-row gate was passed).
-import type { Heap } from '../../heap.ts';
-import { REGION_PADDING_BYTES } from '../../heap.ts';
+import type { Heap } from '../../memory/heap.ts';
+import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
+import type { LargeRowAccess } from '../../memory/large-row.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
-import type { ByteSource, FileRest } from '../reader.ts';
-import type { LargeRowAccess } from './csv-input.ts';
+import { withoutEndMarks } from '../end-mark.ts';
+import type { DecodeWork } from '../source/decode-work.ts';
+import type { ByteSource, FileRest } from '../source/source.ts';
 
 /**
  * Bytes read at a time: what the scan and the kernels then read is still in the L2 cache. Half of it makes twice as many
@@ -35,7 +37,7 @@ export class Window {
   start: number;
   /** Address behind the last byte. Once complete, a line feed stands there or before it. */
   filled: number;
-  /** Nothing will follow; the last row has its line feed. */
+  /** Nothing will follow; the last row has its line feed, and marks of the end (Ctrl-Z) are gone. */
   complete = false;
   readonly #heap: Heap;
   readonly #source: ByteSource;
@@ -51,6 +53,8 @@ export class Window {
   #atMark: boolean;
   /** Address up to which this filling goes, 0 between fillings. */
   #goal = 0;
+  /** Bytes at the end that are marks of the end of the file, unless something follows them. */
+  #endMarks = 0;
 
   /** @param atStart whether the source begins where the file does */
   constructor(
@@ -75,7 +79,12 @@ export class Window {
 
   /** Address up to which bytes can be judged: each needs the byte behind it. */
   get scanEnd(): number {
-    return this.complete ? this.filled : Math.max(this.start, this.filled - 1);
+    return this.complete ? this.filled : Math.max(this.start, this.textEnd - 1);
+  }
+
+  /** Address behind the last byte of which it is certain that it is text. */
+  get textEnd(): number {
+    return this.filled - this.#endMarks;
   }
 
   /** True between a 'wait' and the 'filled' that ends it: the row may have moved, nothing is to be scanned yet. */
@@ -105,6 +114,7 @@ export class Window {
       if (bytes === 0) return 'wait';
     }
     if (this.#atMark) this.#skipMark();
+    this.#endMarks = this.#countEndMarks();
     if (this.filled < this.#goal) this.#finish();
     this.#goal = 0;
     return 'filled';
@@ -133,7 +143,14 @@ export class Window {
   /** What of the file begins at a row that begins in this window; null: what is read is not the file as it stands. */
   rest(rowStart: number): FileRest | null {
     const rest = this.#source.rest?.() ?? null;
-    return rest && { ...rest, from: rest.from - (this.filled - rowStart) };
+    if (rest === null) return null;
+    const text = this.#heap.u8.subarray(rowStart, this.filled);
+    return { ...rest, from: rest.from - (this.#source.bytesOf?.(text) ?? text.length) };
+  }
+
+  /** What makes the text of the file's bytes; null: nothing has to. */
+  get decode(): DecodeWork | null {
+    return this.#source.decode?.() ?? null;
   }
 
   /** Leaves the row that begins here, which is not complete, to another thread, who reads it again. */
@@ -148,6 +165,7 @@ export class Window {
     this.start = this.base;
     this.filled = this.start + rows.length;
     this.complete = complete;
+    this.#endMarks = 0;
     this.#region = this.#small;
     this.#endLineBefore(this.start);
     u8.set(rows, this.start);
@@ -157,6 +175,11 @@ export class Window {
   /** Behind the last of such rows: the next filling begins at this byte of the file. */
   goOnAt(at: number): void {
     this.#source.seek!(at);
+    this.begin();
+  }
+
+  /** With nothing of what was read: the source gives what comes next. */
+  begin(): void {
     this.start = this.base;
     this.filled = this.start;
     this.#region = this.#small;
@@ -207,9 +230,15 @@ export class Window {
     this.#heap.u8[address - 1] = LF;
   }
 
+  #countEndMarks(): number {
+    return this.filled - withoutEndMarks(this.#heap.u8, this.start, this.filled);
+  }
+
   #finish(): void {
     const { u8 } = this.#heap;
     this.complete = true;
+    this.filled -= this.#endMarks;
+    this.#endMarks = 0;
     if (this.filled > this.start && u8[this.filled - 1] !== LF) u8[this.filled++] = LF;
     u8[this.filled] = LF;
   }

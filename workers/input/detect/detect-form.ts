@@ -1,11 +1,13 @@
-// What the detectors make of the first part of a CSV: how it is to be read, where nothing was told.
+// What the detectors make of the first part of a CSV: how it is to be read, where nothing was declared.
 import { isAscii } from 'node:buffer';
+import type { Sliced } from '../../run/time-slices.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import { detectDialect } from './dialect.ts';
 import type { ScanTools } from './even-cut.ts';
-import { detectHeaderRow } from './header-row.ts';
-import { plainForm } from './plain-form.ts';
-import { type Dialect, splitSample } from './sample.ts';
+import { type FittedDialect, fitHeader, loneName, numberColumn } from './fit-header.ts';
+import { detectHeaderRow, HEADER_RECORDS_MAX, headerStart } from './header-row.ts';
+import { obviousForm } from './obvious-form.ts';
+import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
 
 /** What the request or the Template has already fixed. */
 export interface KnownForm {
@@ -19,28 +21,89 @@ export interface KnownForm {
 
 const QUOTE = '"';
 
-export interface DetectedForm extends Dialect {
-  /** 0-based record, null when the file has no header. */
+export interface DetectedForm {
+  /** One character; null where the file has one column although its cells hold delimiters. */
+  readonly delimiter: string | null;
+  /** One character, or '' for none. */
+  readonly quote: string;
+  /** Spaces between a delimiter and an opening quote are no part of the field. */
+  readonly spaced?: true;
+  /** The header holds no delimiter: nothing separates fields, here and further down. */
+  readonly oneColumn?: true;
+  /** The header and the rows below it do not fit together: who drops no cells refuses such a file. */
+  readonly isDoubtful?: true;
+  /** 0-based record, null when the file has no header; of a header of several lines the last one. */
   readonly headerRow: number | null;
+  /** Where the header has several lines: so many, which are joined (see joinHeaderLines). */
+  readonly headerLines?: number;
+  /** Rows have one field more than the header: which column lacks a name. */
+  readonly nameless?: 'first' | 'last';
+}
+
+interface FoundHeader {
+  readonly headerRow: number | null;
+  readonly headerLines?: number;
 }
 
 /**
  * @param bytes the first part of the file, valid UTF-8 without a byte order mark
  * @param ended true when it is the whole file
  */
-export function detectForm(bytes: Uint8Array, ended: boolean, known: KnownForm, tools: ScanTools): DetectedForm {
+export function* detectForm(
+  bytes: Uint8Array,
+  ended: boolean,
+  known: KnownForm,
+  tools: ScanTools,
+): Sliced<DetectedForm> {
   const expected = known.headerRow === null ? known.expected : null;
   const isOpen = known.delimiter === null && known.quote === null;
-  const plain = isOpen ? plainForm(bytes, ended, expected, tools) : null;
+  const plain = isOpen ? yield* obviousForm(bytes, ended, expected, tools) : null;
   const headerRow = known.headerRow ?? plain?.headerRow ?? null;
-  if (plain !== null && headerRow !== null)
-    return { delimiter: plain.delimiter, quote: QUOTE, headerRow: rowOf(headerRow) };
+  if (plain !== null && headerRow !== null) return plainTable(plain.delimiter, { headerRow: rowOf(headerRow) });
   const text = sampleText(bytes);
-  const { delimiter, quote } = plain === null ? detectDialect(text, ended, known) : { ...plain, quote: QUOTE };
-  if (headerRow !== null) return { delimiter, quote, headerRow: rowOf(headerRow) };
+  if (plain !== null) {
+    const dialect = { delimiter: plain.delimiter, quote: QUOTE };
+    return plainTable(plain.delimiter, yield* headerOf(text, ended, dialect, expected));
+  }
+  const column = isOpen ? numberColumn(text, ended) : null;
+  const dialect = column ?? detectDialect(text, ended, known);
+  const header = headerRow === null ? yield* headerOf(text, ended, dialect, expected) : { headerRow: rowOf(headerRow) };
+  if (known.delimiter !== null || column !== null) return formOf(column ?? unfitted(dialect), header);
+  const fitted = fitHeader(text, ended, dialect, header.headerRow);
+  return fitted === null ? { ...formOf(unfitted(dialect), header), isDoubtful: true } : formOf(fitted, header);
+}
+
+/** Of a file that leaves no doubt. */
+function plainTable(delimiter: string, header: FoundHeader): DetectedForm {
+  return { delimiter, quote: QUOTE, ...header };
+}
+
+function unfitted(dialect: Dialect): FittedDialect {
+  return { ...dialect, oneColumn: false, isDenied: false };
+}
+
+function formOf(dialect: FittedDialect, header: FoundHeader): DetectedForm {
+  const { quote, spaced, oneColumn, isDenied, nameless } = dialect;
+  const delimiter = isDenied ? null : dialect.delimiter;
+  const form = { delimiter, quote, ...header, ...(nameless === undefined ? {} : { nameless }) };
+  if (oneColumn) return { ...form, oneColumn };
+  return spaced === true ? { ...form, spaced } : form;
+}
+
+function* headerOf(
+  text: string,
+  ended: boolean,
+  dialect: Dialect,
+  expected: ExpectedHeaders | null,
+): Sliced<FoundHeader> {
   const isExpected = expected === null ? null : (cell: string) => expected.has(cell);
-  const records = (most: number) => splitSample(text, { delimiter, quote }, ended, most).records;
-  return { delimiter, quote, headerRow: detectHeaderRow(records, isExpected) };
+  const records = (most: number): SampleRecords['records'] => splitSample(text, dialect, ended, most).records;
+  const headerRow = yield* detectHeaderRow(records, isExpected);
+  if (headerRow === null || headerRow === 0) return { headerRow };
+  const name = loneName(records(headerRow + HEADER_RECORDS_MAX), headerRow);
+  if (name !== null && isExpected === null) return { headerRow: name };
+  const first = yield* headerStart(records(headerRow + HEADER_RECORDS_MAX), headerRow, isExpected);
+  return first === headerRow ? { headerRow } : { headerRow, headerLines: headerRow - first + 1 };
 }
 
 function rowOf(headerRow: number | 'none'): number | null {

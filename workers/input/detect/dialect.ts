@@ -5,7 +5,7 @@ import { cellKind } from './cell-kind.ts';
 import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
 
 /** Usual delimiters in the order in which a tie is settled. */
-const USUAL_DELIMITERS = [',', ';', '\t', '|'];
+export const USUAL_DELIMITERS = [',', ';', '\t', '|'];
 
 /** Tried only where they occur: spaces and marks that stand in data far more often than between fields. */
 const RARE_DELIMITERS = [':', '^', '~', '¦', '§', '\u001f', '*', '#', ' '];
@@ -14,7 +14,7 @@ const RARE_DELIMITERS = [':', '^', '~', '¦', '§', '\u001f', '*', '#', ' '];
 const RARE_FACTOR = 0.75;
 
 /** Records of which this share is of one length show that a rare delimiter is meant, where there are this many. */
-const EVEN_SHARE = 0.9;
+export const EVEN_SHARE = 0.9;
 const EVEN_RECORDS_MIN = 3;
 
 /**
@@ -45,36 +45,50 @@ export function detectDialect(
 ): Dialect {
   const plain = known.delimiter === null && known.quote === null ? plainDialect(text, ended) : null;
   if (plain !== null) return plain;
+  let best: ScoredDialect | null = null;
+  for (const scored of scoredDialects(text, ended, known))
+    if (best === null || scored.score > best.score) best = scored;
+  return best?.dialect ?? { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
+}
+
+export interface ScoredDialect {
+  readonly dialect: Dialect;
+  readonly score: number;
+  readonly sample: SampleRecords;
+}
+
+/** Each dialect that the text may have, with its score: more than 0, the highest is the best, the first of equal ones. */
+export function* scoredDialects(
+  text: string,
+  ended: boolean,
+  known: { readonly delimiter: string | null; readonly quote: string | null },
+): Generator<ScoredDialect, void, void> {
   const quotes = known.quote === null ? quoteCandidates(text) : [known.quote];
   const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
-  let best: Dialect | null = null;
-  let bestScore = -1;
   let isUsualEven = false;
+  let unspaced: SampleRecords | null = null;
   for (const delimiter of delimiters) {
-    for (const quote of quotes) {
-      if (quote === delimiter) continue;
-      const sample = splitSample(text, { delimiter, quote }, ended);
+    for (const dialect of quotes.flatMap((quote) => dialectsOf(text, delimiter, quote))) {
+      const sample = splitSample(text, dialect, ended);
+      if (dialect.spaced !== true) unspaced = sample;
+      else if (unspaced !== null && !isSounder(sample, unspaced)) continue;
       const isRare = RARE_DELIMITERS.includes(delimiter);
       isUsualEven ||= !isRare && evenShare(sample, 2) >= EVEN_SHARE;
       const score = consistency(sample) * (isRare ? rareFactor(delimiter, sample, isUsualEven) : 1);
-      if (score > bestScore) {
-        best = { delimiter, quote };
-        bestScore = score;
-      }
+      yield { dialect, score, sample };
     }
   }
-  return best ?? { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
 }
 
 /**
  * Most files leave no doubt: one usual delimiter in the first line, all records of one length, no odd quote. Found with
- * one split instead of a dozen; and without one where the scan can tell, see plainForm.
+ * one split instead of a dozen; and without one where the scan can tell, see obviousForm.
  */
 function plainDialect(text: string, ended: boolean): Dialect | null {
   const end = text.search(/[\r\n]/);
   const firstLine = end < 0 ? text : text.slice(0, end);
   const [delimiter, ...others] = USUAL_DELIMITERS.filter((candidate) => firstLine.includes(candidate));
-  if (delimiter === undefined || others.length > 0) return null;
+  if (delimiter === undefined || others.length > 0 || quoteCandidates(firstLine).length > 1) return null;
   const dialect = { delimiter, quote: '"' };
   const { records, strayQuotes } = splitSample(text, dialect, ended);
   return strayQuotes === 0 && records.every(({ length }) => length === records[0]!.length) ? dialect : null;
@@ -86,9 +100,28 @@ function delimiterCandidates(text: string): string[] {
   return usual.length === 0 ? [',', ...rare] : [...usual, ...rare];
 }
 
-/** The double quote is the rule; a single quote is tried only where it stands at the start of a field. */
+/** More quotes stand where they can stand, and none is in the way that was not. */
+function isSounder(spaced: SampleRecords, unspaced: SampleRecords): boolean {
+  return spaced.quotedFields > unspaced.quotedFields && spaced.strayQuotes < unspaced.strayQuotes;
+}
+
+/** With spaces before quotes only where there are such: a field that begins with a space is a usual one. */
+function dialectsOf(text: string, delimiter: string, quote: string): Dialect[] {
+  if (quote === delimiter) return [];
+  // The bytes between them are looked at one by one.
+  const isPossible = quote !== '' && quote < '\x80' && delimiter < '\x80' && delimiter !== ' ';
+  const isSpaced = isPossible && text.includes(`${delimiter} ${quote}`);
+  return isSpaced
+    ? [
+        { delimiter, quote },
+        { delimiter, quote, spaced: true },
+      ]
+    : [{ delimiter, quote }];
+}
+
+/** The double quote is the rule; a single quote is tried only where it stands at the start of a field, or behind spaces. */
 function quoteCandidates(text: string): string[] {
-  return /(?:^|[\n\r,;\t|])'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
+  return /(?:^|[\n\r,;\t|]) *'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
 }
 
 /** @param isUsualEven true when a usual delimiter, which is tried before, cuts the file evenly: then it is the one */
@@ -123,7 +156,7 @@ function patternScore({ records }: SampleRecords): number {
 }
 
 /** The share of cells that look like one cell. */
-function typeScore({ records }: SampleRecords): number {
+export function typeScore({ records }: SampleRecords): number {
   let cells = 0;
   let known = 0;
   for (const record of records) {

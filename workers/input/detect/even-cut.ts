@@ -1,26 +1,24 @@
 // Whether a delimiter cuts all records of a sample into the same number of fields, told by the scan of the CSV fast lane:
 // that takes microseconds, where splitting the sample into texts takes a fresh process milliseconds.
-import type { Arena } from '../../arena.ts';
-import { REGION_PADDING_BYTES } from '../../heap.ts';
-import type { Kernel } from '../../kernel/kernel.ts';
+import type { Kernel } from '../../kernel/bindings/kernel.ts';
+import {
+  AT,
+  BLOCK_ENTRIES,
+  CR,
+  FLAG_LITERAL_QUOTE,
+  FLAGS,
+  LF,
+  MODE,
+  MODE_QUOTED,
+  OUT,
+  ROW_ENDS,
+  STATE_BYTES,
+} from '../../kernel/layout/scan.ts';
+import type { Arena } from '../../memory/arena.ts';
+import { type Heap, REGION_PADDING_BYTES } from '../../memory/heap.ts';
 import { SAMPLE_RECORDS_MAX } from './sample.ts';
 
-/** u32 slots of the scan's state, its mode and its flag (kernel/assembly/structural.ts). */
-const AT = 0;
-const MODE = 1;
-const OUT = 2;
-const ROW_ENDS = 4;
-const FLAGS = 5;
-const STATE_SLOTS = 6;
-const MODE_QUOTED = 2;
-const FLAG_LITERAL_QUOTE = 2;
-
-/** The scan stops when fewer entries than 72 are left. */
-const ROUNDING_ENTRIES = 73;
-
 const QUOTE = 0x22;
-const LF = 10;
-const CR = 13;
 
 /** Where the scan works: nothing of it is kept. */
 export interface ScanTools {
@@ -28,20 +26,27 @@ export interface ScanTools {
   readonly kernel: Kernel;
 }
 
+/** Records at the end of a file that may be shorter than all before them: blank lines, a sum, a note. */
+const TAIL_RECORDS_MAX = 4;
+
+/** So many records of one length above such an end leave no doubt. */
+const RECORDS_ABOVE_TAIL_MIN = 3;
+
 /** Where the records of a sample lie: until something else is put into the arena. */
 export interface EvenCut {
   /** Address of the sample's first byte. */
   readonly text: number;
   /** Address of the list of the u32 addresses of all delimiters and line breaks (of a CRLF its LF). */
   readonly entries: number;
-  /** Records. */
+  /** Records of this many fields; what is shorter at the end of a file is none of them. */
   readonly rows: number;
   /** Fields of each. */
   readonly columns: number;
 }
 
 /**
- * Only where splitSample, too, gives records of one length and no odd quote. Where it cannot be told, null.
+ * Only where splitSample, too, gives records of one length and no odd quote; the last few of a whole file may be shorter.
+ * Where it cannot be told, null.
  * @param bytes the sample in UTF-8, without a byte order mark
  * @param ended see splitSample
  * @param delimiter one character of ASCII
@@ -49,28 +54,45 @@ export interface EvenCut {
 export function evenCut(bytes: Uint8Array, ended: boolean, delimiter: string, tools: ScanTools): EvenCut | null {
   const { arena, kernel } = tools;
   const mark = arena.next;
-  const entriesBytes = (bytes.length + ROUNDING_ENTRIES) * 4;
-  const at = arena.tryTake(STATE_SLOTS * 4 + entriesBytes + bytes.length + 2 * REGION_PADDING_BYTES);
+  const entriesBytes = (bytes.length + BLOCK_ENTRIES + 1) * 4;
+  const at = arena.tryTake(STATE_BYTES + entriesBytes + bytes.length + 2 * REGION_PADDING_BYTES);
   if (at === 0 || bytes.length === 0) return null;
   const { u8, u32 } = arena.heap;
-  const state = at >>> 2;
-  const entries = state + STATE_SLOTS;
+  const entries = (at + STATE_BYTES) >>> 2;
   const text = entries * 4 + entriesBytes + REGION_PADDING_BYTES;
   const end = place(u8, bytes, text, ended);
-  u32.fill(0, state, entries);
-  u32[state + AT] = text;
-  u32[state + OUT] = entries * 4;
+  u32.fill(0, at >>> 2, entries);
+  u32[(at + AT) >>> 2] = text;
+  u32[(at + OUT) >>> 2] = entries * 4;
   kernel.exports.scan(at, end, entries * 4 + entriesBytes, delimiter.charCodeAt(0), QUOTE);
   arena.release(mark);
-  const rows = u32[state + ROW_ENDS]!;
-  if (u32[state + AT] !== end || rows === 0 || (u32[state + FLAGS]! & FLAG_LITERAL_QUOTE) !== 0) return null;
-  if (u32[state + MODE] === MODE_QUOTED && rows < SAMPLE_RECORDS_MAX) return null;
+  const rows = u32[(at + ROW_ENDS) >>> 2]!;
+  if (u32[(at + AT) >>> 2] !== end || rows === 0 || (u32[(at + FLAGS) >>> 2]! & FLAG_LITERAL_QUOTE) !== 0) return null;
+  if (u32[(at + MODE) >>> 2] === MODE_QUOTED && rows < SAMPLE_RECORDS_MAX) return null;
   let columns = 1;
   while (!isLineBreak(u8[u32[entries + columns - 1]!])) columns++;
+  const found = { text, entries: entries * 4, rows, columns };
+  const count = (u32[(at + OUT) >>> 2]! >>> 2) - entries;
   // What the end of the sample cuts off does not count.
-  const isEnough = u32[state + OUT]! >= (entries + rows * columns) * 4;
-  const isEven = isEnough && kernel.exports.rowsAreUniform(entries * 4, rows, columns) === 1;
-  return isEven ? { text, entries: entries * 4, rows, columns } : null;
+  if (count >= rows * columns && kernel.exports.rowsAreUniform(entries * 4, rows, columns) === 1) return found;
+  return ended ? withoutTail(found, count, arena.heap, kernel) : null;
+}
+
+/** Leaves out the last records where they are shorter; null where others are not of one length. */
+function withoutTail(cut: EvenCut, count: number, { u8, u32 }: Heap, kernel: Kernel): EvenCut | null {
+  const { entries, columns } = cut;
+  const first = entries >>> 2;
+  let { rows } = cut;
+  let end = count;
+  for (let tail = 0; tail < TAIL_RECORDS_MAX && rows > RECORDS_ABOVE_TAIL_MIN; tail++) {
+    let start = end - 1;
+    while (start > 0 && !isLineBreak(u8[u32[first + start - 1]!])) start--;
+    if (end - start >= columns) break;
+    end = start;
+    rows--;
+  }
+  if (columns === 1 || rows === cut.rows || end !== rows * columns) return null;
+  return kernel.exports.rowsAreUniform(entries, rows, columns) === 1 ? { ...cut, rows } : null;
 }
 
 /** Copies the sample behind a line break. Of a whole file the last record needs none. Gives where it ends. */

@@ -1,10 +1,12 @@
 // Splits the text of a sample into records and fields under one dialect, as the reader will, for the detectors alone.
 
 export interface Dialect {
-  /** One character. */
+  /** One character; '' cuts nothing. */
   readonly delimiter: string;
   /** One character, or '' for none. */
   readonly quote: string;
+  /** Spaces between a delimiter and an opening quote are no part of the field. */
+  readonly spaced?: boolean;
 }
 
 /** Records of fields; the last record may be cut off by the end of the sample, see `complete`. */
@@ -18,6 +20,7 @@ export interface SampleRecords {
 
 const LF = 10;
 const CR = 13;
+const SPACE = 0x20;
 
 /** Records that a detector looks at: headers and preambles stand far above this, and each costs time. */
 export const SAMPLE_RECORDS_MAX = 500;
@@ -33,7 +36,8 @@ export function splitSample(
   most: number = SAMPLE_RECORDS_MAX,
 ): SampleRecords {
   const recordsMax = Math.min(most, SAMPLE_RECORDS_MAX);
-  const marks = { delimiter: unitOf(dialect.delimiter), quote: unitOf(dialect.quote), mark: dialect.quote };
+  const { delimiter, quote, spaced = false } = dialect;
+  const marks = { delimiter: unitOf(delimiter), quote: unitOf(quote), mark: quote, spaced };
   const state = { at: 0, quoted: 0, stray: 0 };
   const records: string[][] = [];
   let record: string[] = [];
@@ -59,6 +63,7 @@ interface Marks {
   readonly delimiter: number;
   readonly quote: number;
   readonly mark: string;
+  readonly spaced: boolean;
 }
 
 interface SplitState {
@@ -68,8 +73,8 @@ interface SplitState {
 }
 
 /** Reads one field; leaves `at` on the delimiter or line break behind it. */
-function field(text: string, { delimiter, quote, mark }: Marks, state: SplitState): string {
-  const start = state.at;
+function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: SplitState): string {
+  const start = spaced ? behindSpaces(text, state.at, quote) : state.at;
   let from = start;
   if (text.charCodeAt(start) === quote) {
     const end = closingQuote(text, mark, start + 1);
@@ -92,6 +97,13 @@ function field(text: string, { delimiter, quote, mark }: Marks, state: SplitStat
   }
   state.at = at;
   return text.slice(start, at);
+}
+
+/** The place of an opening quote behind spaces; without one the place itself. */
+function behindSpaces(text: string, start: number, quote: number): number {
+  let at = start;
+  while (text.charCodeAt(at) === SPACE) at++;
+  return text.charCodeAt(at) === quote ? at : start;
 }
 
 /** The UTF-16 unit that a mark is, -1 for none and for one of two units: a text is compared unit by unit. */

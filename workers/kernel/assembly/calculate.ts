@@ -1,18 +1,8 @@
 // Arithmetic and comparison of vectors of numbers (vector.ts). Doubles as IEEE 754 has them; integers and decimals exactly
 // or not at all: what might overflow is unknown.
-import { DECIMAL, DOUBLE, INTEGER, markAt, SAFE_MAX, scaleAt, valueAt } from './vector';
-import { FALSE, isSettled, NULL, putState, TRUE, UNKNOWN } from './states';
-
-const ADD: u32 = 0;
-const SUBTRACT: u32 = 1;
-const MULTIPLY: u32 = 2;
-const DIVIDE: u32 = 3;
-
-const LESS: u32 = 0;
-const LESS_OR_EQUAL: u32 = 1;
-const GREATER: u32 = 2;
-const GREATER_OR_EQUAL: u32 = 3;
-const EQUAL: u32 = 4;
+import { ADD, DECIMAL, DIVIDE, EQUAL, FALSE, GREATER, GREATER_OR_EQUAL, INTEGER, LESS, LESS_OR_EQUAL, MULTIPLY, NULL, SUBTRACT, TRUE, UNKNOWN, VECTOR_MARKS, VECTOR_SCALES } from '../layout/expressions';
+import { markAt, SAFE_MAX, scaleAt, valueAt } from './vector';
+import { isSettled, putState } from './states';
 
 /** Results below this size are far from the ends of 64 bits, whatever the doubles that judge them have rounded away. */
 const DIGITS_LIMIT: f64 = 9e18;
@@ -27,7 +17,7 @@ const TENS: usize = memory.data<i64>([
 
 /** Adds, subtracts, multiplies or (doubles only) divides position by position. */
 export function calculate(form: u32, operator: u32, left: usize, right: usize, result: usize, count: u32): void {
-  const marks = <usize>load<u32>(result, 4);
+  const marks = <usize>load<u32>(result, VECTOR_MARKS);
   for (let i: usize = 0; i < <usize>count; i++) {
     let mark = jointMark(left, right, i);
     if (mark == 0) {
@@ -96,7 +86,7 @@ function tooLarge(digits: i64, by: u32): bool {
 function calculateDecimal(operator: u32, left: usize, right: usize, result: usize, i: usize): u32 {
   const a = load<i64>(valueAt(left, i)), b = load<i64>(valueAt(right, i));
   const aScale = scaleAt(left, i), bScale = scaleAt(right, i);
-  const scales = <usize>load<u32>(result, 8);
+  const scales = <usize>load<u32>(result, VECTOR_SCALES);
   if (operator == MULTIPLY) {
     if (abs(<f64>a) * abs(<f64>b) > DIGITS_LIMIT || aScale + bScale > SCALE_MAX) return UNKNOWN;
     store<i64>(valueAt(result, i), a * b);
@@ -118,4 +108,15 @@ function compareDecimals(operator: u32, left: usize, right: usize, i: usize): u3
   const scale = max(aScale, bScale);
   if (tooLarge(a, scale - aScale) || tooLarge(b, scale - bScale)) return UNKNOWN;
   return ofOrder(operator, raised(a, scale - aScale), raised(b, scale - bScale));
+}
+
+/** The order of two numbers that are known: below 0, 0, above; 2 where there is none, or none that 64 bits tell. */
+export function orderNumbers(form: u32, left: usize, right: usize, i: usize): i32 {
+  if (form != DECIMAL) {
+    const a = load<f64>(valueAt(left, i)), b = load<f64>(valueAt(right, i));
+    return a < b ? -1 : a > b ? 1 : a == b ? 0 : 2;
+  }
+  const less = compareDecimals(LESS, left, right, i);
+  if (less == UNKNOWN) return 2;
+  return less == TRUE ? -1 : <i32>compareDecimals(GREATER, left, right, i);
 }

@@ -1,21 +1,20 @@
 // Upper and lower case. ASCII and Latin-1 in steps of 16 bytes, others by a table or by blocks, the rest is handed back.
+import { FAR_FIRST, NEAR_POINTS, TO_UPPER } from '../layout/case';
 import { hasHighByte, viewOf } from './cell';
 
-/** U+1E00 to U+1FFF (Vietnamese, Greek with accents), which the table holds behind U+07FF. */
-const FAR_FIRST: u32 = 0x1e00;
-const FAR_SHIFT: u32 = 0x1e00 - 0x800;
+const FAR_SHIFT: u32 = FAR_FIRST - NEAR_POINTS;
 
 /**
- * `firstLetter`: 97 makes upper case, 65 lower case. `table`: u16 for each code point below U+0800 and then for U+1E00 to
+ * `firstLetter`: TO_UPPER or TO_LOWER. `table`: u16 for each code point below U+0800 and then for U+1E00 to
  * U+1FFF, the code point it becomes, 0 where that depends on more than the character or takes another number of bytes.
  * Cells that do not change keep their view.
  */
-export function changeCase(views: usize, rows: usize, count: u32, firstLetter: i32, table: usize, next: usize, limit: usize, todo: usize): usize {
+export function changeCase(views: usize, rows: usize, count: u32, firstLetter: u32, table: usize, next: usize, limit: usize, todo: usize): usize {
   let kept: u32 = 0, back: u32 = 0;
   const low = i8x16.splat(<i8>firstLetter), span = i8x16.splat(25), bit = i8x16.splat(32);
   // Letters of Latin-1 behind their first byte C3: those that change, and the two on whose ways only the table knows.
-  const lead = i8x16.splat(-61), latinLow = i8x16.splat(firstLetter == 97 ? -96 : -128), latinSpan = i8x16.splat(30);
-  const sign = i8x16.splat(firstLetter == 97 ? -73 : -105);
+  const lead = i8x16.splat(-61), latinLow = i8x16.splat(firstLetter == TO_UPPER ? -96 : -128), latinSpan = i8x16.splat(30);
+  const sign = i8x16.splat(firstLetter == TO_UPPER ? -73 : -105);
   for (let i: u32 = 0; i < count; i++) {
     const row = load<u32>(rows + ((<usize>i) << 2));
     const view = views + ((<usize>row) << 3);
@@ -33,8 +32,8 @@ export function changeCase(views: usize, rows: usize, count: u32, firstLetter: i
         const latin = v128.andnot(i8x16.le_u(v128.sub<i8>(v, latinLow), latinSpan), i8x16.eq(v, sign));
         letters = v128.or(letters, v128.and(latin, behind));
         const strange = v128.or(i8x16.eq(v, i8x16.splat(-97)), i8x16.eq(v, i8x16.splat(-65)));
-        const told = <u32>i8x16.bitmask(v128.andnot(behind, strange));
-        high &= ~(told | (told >> 1));
+        const known = <u32>i8x16.bitmask(v128.andnot(behind, strange));
+        high &= ~(known | (known >> 1));
       }
       v128.store(t, v128.xor(v, v128.and(letters, bit)));
       const end: u32 = left < 16 ? left : 16;
@@ -44,7 +43,7 @@ export function changeCase(views: usize, rows: usize, count: u32, firstLetter: i
       t += sound;
       if (sound == end) continue;
       const point = pointAt(p);
-      const bytes: usize = point < 0x800 ? 2 : 3;
+      const bytes: usize = point < NEAR_POINTS ? 2 : 3;
       const becomes = point == 0 ? 0 : <u32>load<u16>(table + ((<usize>(bytes == 2 ? point : point - FAR_SHIFT)) << 1));
       if (becomes == 0) {
         const same = caseless(p);

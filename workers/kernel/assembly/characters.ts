@@ -1,8 +1,9 @@
 // Cells by their characters: keep some, pad, cut, put text around, hand back those that need more than bytes.
+import { BACK, KEEP } from '../layout/byte-table';
 import { copy, members, viewOf } from './cell';
 
 /**
- * Keeps the bytes whose entry in `table` (256 bytes) is 1 and drops those with 0. A cell with a byte whose entry is 2 is
+ * Keeps or drops each byte as its entry in `table` says (layout/byte-table.ts). A cell with a byte whose entry is BACK is
  * handed back. Cells that lose nothing keep their view.
  */
 export function keepBytes(
@@ -44,9 +45,9 @@ export function keepBytes(
       const what = <u32>load<u8>(table + <usize>c);
       seen |= what;
       store<u8>(o, c);
-      o += <usize>(what & 1);
+      o += <usize>(what & KEEP);
     }
-    if (seen & 2) {
+    if (seen & BACK) {
       back++;
       store<u32>(todo + ((<usize>back) << 2), row);
       continue;
@@ -63,17 +64,17 @@ export function keepBytes(
 
 const SET: usize = memory.data(16);
 
-/** A bit for each ASCII character whose entry in a table of bytes is 1. */
+/** A bit for each ASCII character whose entry in a table of bytes is KEEP. */
 function keptSet(table: usize): v128 {
   for (let at: usize = 0; at < 16; at++) {
     let bits: u32 = 0;
-    for (let bit: usize = 0; bit < 8; bit++) bits |= <u32>(load<u8>(table + (at << 3) + bit) == 1) << <u32>bit;
+    for (let bit: usize = 0; bit < 8; bit++) bits |= <u32>(<u32>load<u8>(table + (at << 3) + bit) == KEEP) << <u32>bit;
     store<u8>(SET + at, <u8>bits);
   }
   return v128.load(SET);
 }
 
-/** Hands back the rows whose cell holds a byte with entry 2 in `table`; touches nothing. */
+/** Hands back the rows whose cell holds a byte with entry BACK in `table`; touches nothing. */
 export function handBack(views: usize, rows: usize, count: u32, table: usize, todo: usize): void {
   let kept: u32 = 0,
     back: u32 = 0;
@@ -84,7 +85,7 @@ export function handBack(views: usize, rows: usize, count: u32, table: usize, to
       e = s + <usize>load<u32>(view, 4);
     let seen: u32 = 0;
     for (let p = s; p < e; p++) seen |= <u32>load<u8>(table + <usize>load<u8>(p));
-    if (seen & 2) {
+    if (seen & BACK) {
       back++;
       store<u32>(todo + ((<usize>back) << 2), row);
     } else store<u32>(rows + ((<usize>(kept++)) << 2), row);
@@ -121,7 +122,7 @@ export function putAround(
 }
 
 /** Characters (code points) of [s, e): bytes that do not continue one. */
-function charactersOf(s: usize, e: usize): usize {
+export function charactersOf(s: usize, e: usize): usize {
   let n: usize = 0;
   const bound = i8x16.splat(-65);
   for (; s < e; s += 16) {

@@ -1,4 +1,4 @@
-// Cells of text as CSV: null, empty, bare or quoted, with the formula guard. The program's layout is in emit-layout.ts.
+// Cells of text as CSV: null, empty, bare or quoted, with the formula guard. The program's layout is in layout/output-program.ts.
 import {
   CELL_CLASSES,
   CLASS_GUARD,
@@ -18,7 +18,7 @@ import {
   NULLS_COUNT,
   QUOTE,
   RAW_QUOTE,
-} from './emit-layout';
+} from '../layout/output-program';
 import { copyOver, maskOf } from './emit-copy';
 import { isHarmlessSigned } from './formula';
 

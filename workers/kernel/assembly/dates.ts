@@ -1,33 +1,34 @@
 // Reads and writes dates and local times by patterns of digits and ASCII characters. Plain twin: workers/values/date-pattern.ts.
-// A program is u32: the number of patterns, then each pattern: u32 number of its parts, u32 width, u32 pivot, 64 bytes for those
-// whose texts are all of one width (0: they are not), then its parts of 4 u32: kind, least and most digits, and the byte of a
-// literal or the pivot of a year of two digits. The 64 bytes are four tables by place: which are digits, which are literals,
-// the literals, and which place of the text goes where in CCYYMMDDhhmmss (in patterns that are written: the other way round).
+// The programs of patterns: layout/dates.ts.
+import { META_NULL } from '../layout/cells';
+import {
+  DAY,
+  DIGITS_AT,
+  FRACTION,
+  HOUR,
+  LITERAL,
+  LITERALS_AT,
+  LONG_YEAR,
+  MINUTE,
+  MONTH,
+  PART_BYTES,
+  PART_EXTRA,
+  PART_KIND,
+  PART_LEAST,
+  PART_MOST,
+  PARTS,
+  PATTERN_BYTES,
+  PIVOT,
+  PLACES_AT,
+  PROGRAM_HEAD_BYTES,
+  SECOND,
+  SHORT_YEAR,
+  TEXT_AT,
+  WIDTH,
+  YEAR,
+} from '../layout/dates';
 import { viewOf } from './cell';
 import { civilDay, civilMonth, civilYear, setCivil, twoDigits } from './digits';
-
-const LITERAL: u32 = 0;
-const YEAR: u32 = 1;
-const SHORT_YEAR: u32 = 2;
-const MONTH: u32 = 3;
-const DAY: u32 = 4;
-const HOUR: u32 = 5;
-const MINUTE: u32 = 6;
-const SECOND: u32 = 7;
-const FRACTION: u32 = 8;
-
-const PATTERN_BYTES: usize = 76;
-const PART_BYTES: usize = 16;
-const WIDTH: usize = 4;
-const PIVOT: usize = 8;
-const DIGITS_AT: usize = 12;
-const LITERALS_AT: usize = 28;
-const TEXT_AT: usize = 44;
-const PLACES_AT: usize = 60;
-
-/** In place of a pivot: the year has four digits. */
-const LONG_YEAR: u32 = 0xffffffff;
-const META_NULL: u8 = 255;
 
 const DAY_MICROS: i64 = 86400000000;
 const SECOND_MICROS: i64 = 1000000;
@@ -54,14 +55,14 @@ const DAYS_BEFORE: usize = memory.data<u16>([0, 306, 337, 0, 31, 61, 92, 122, 15
 const MONTH_DAYS: usize = memory.data<u8>([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
 
 /** In place of days or microseconds: the text is no such date. */
-const NO_DATE: i64 = i64.MIN_VALUE;
+export const NO_DATE: i64 = i64.MIN_VALUE;
 
 /**
  * Reads the cells of a row list by the first pattern that matches, spaces at their ends left out: days (`withTime` 0) or
  * microseconds. Gives how many are not null; rows that no pattern matches go to `todo`: u32 count, then the rows.
  */
 export function readDates(views: usize, rows: usize, count: u32, program: usize, withTime: u32, at: usize, meta: usize, todo: usize): u32 {
-  const first = program + 4, width = load<u32>(first, WIDTH);
+  const first = program + PROGRAM_HEAD_BYTES, width = load<u32>(first, WIDTH);
   let filled: u32 = 0, back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
@@ -70,7 +71,7 @@ export function readDates(views: usize, rows: usize, count: u32, program: usize,
     let read = width != 0 && <u32>(e - s) == width ? readFixed(first, s, withTime) : NO_DATE;
     if (read == NO_DATE) {
       if (s == 0) {
-        store<u8>(meta + row, META_NULL);
+        store<u8>(meta + row, <u8>META_NULL);
         continue;
       }
       while (s < e && load<u8>(s) == 0x20) s++;
@@ -92,9 +93,9 @@ export function readDates(views: usize, rows: usize, count: u32, program: usize,
 
 function readCell(program: usize, s: usize, e: usize, withTime: u32): i64 {
   const patterns = load<u32>(program);
-  let pattern = program + 4;
+  let pattern = program + PROGRAM_HEAD_BYTES;
   for (let k: u32 = 0; k < patterns; k++) {
-    const parts = load<u32>(pattern);
+    const parts = load<u32>(pattern, PARTS);
     const width = <usize>load<u32>(pattern, WIDTH);
     let read = NO_DATE;
     if (width == 0) read = readPattern(pattern + PATTERN_BYTES, parts, s, e, withTime);
@@ -109,13 +110,13 @@ function readPattern(part: usize, parts: u32, p: usize, e: usize, withTime: u32)
   let year: u32 = 1970, month: u32 = 1, day: u32 = 1, hour: u32 = 0, minute: u32 = 0, second: u32 = 0, fraction: u32 = 0;
   const end = part + <usize>parts * PART_BYTES;
   for (; part < end; part += PART_BYTES) {
-    const kind = load<u32>(part), extra = load<u32>(part, 12);
+    const kind = load<u32>(part, PART_KIND), extra = load<u32>(part, PART_EXTRA);
     if (kind == LITERAL) {
       if (p >= e || <u32>load<u8>(p) != extra) return NO_DATE;
       p++;
       continue;
     }
-    const least = <usize>load<u32>(part, 4), most = <usize>load<u32>(part, 8), from = p;
+    const least = <usize>load<u32>(part, PART_LEAST), most = <usize>load<u32>(part, PART_MOST), from = p;
     let value: u32 = 0;
     for (; p < e && p - from < most; p++) {
       const digit = <u32>load<u8>(p) - 0x30;
@@ -161,7 +162,7 @@ function readFixed(pattern: usize, s: usize, withTime: u32): i64 {
 
 // @ts-ignore: decorator
 @inline
-function checkedDate(year: u32, month: u32, day: u32, hour: u32, minute: u32, second: u32, fraction: u32, withTime: u32): i64 {
+export function checkedDate(year: u32, month: u32, day: u32, hour: u32, minute: u32, second: u32, fraction: u32, withTime: u32): i64 {
   if (hour > 23 || minute > 59 || second > 59) return NO_DATE;
   if (year < 1 || year > 9999 || month < 1 || month > 12 || day < 1 || (day > 28 && day > daysInMonth(year, month))) return NO_DATE;
   const days = dayNumber(year, month, day);
@@ -170,7 +171,7 @@ function checkedDate(year: u32, month: u32, day: u32, hour: u32, minute: u32, se
 
 // @ts-ignore: decorator
 @inline
-function daysInMonth(year: u32, month: u32): u32 {
+export function daysInMonth(year: u32, month: u32): u32 {
   const leap = (year & 3) == 0 && (year % 100 != 0 || year % 400 == 0);
   return month == 2 && leap ? 29 : <u32>load<u8>(MONTH_DAYS + <usize>month - 1);
 }
@@ -178,7 +179,7 @@ function daysInMonth(year: u32, month: u32): u32 {
 /** Howard Hinnant, chrono-Compatible Low-Level Date Algorithms; years from 1 on need no eras. */
 // @ts-ignore: decorator
 @inline
-function dayNumber(year: u32, month: u32, day: u32): i64 {
+export function dayNumber(year: u32, month: u32, day: u32): i64 {
   const shifted = month <= 2 ? year - 1 : year;
   const century = shifted / 100;
   const dayOfYear = <u32>load<u16>(DAYS_BEFORE + ((<usize>month) << 1)) + day - 1;
@@ -190,7 +191,7 @@ function dayNumber(year: u32, month: u32, day: u32): i64 {
  * address, 0 when they do not fit.
  */
 export function writeDates(at: usize, meta: usize, rows: usize, count: u32, program: usize, views: usize, next: usize, limit: usize): usize {
-  const pattern = program + 4, parts = load<u32>(pattern), width = <usize>load<u32>(pattern, WIDTH);
+  const pattern = program + PROGRAM_HEAD_BYTES, parts = load<u32>(pattern, PARTS), width = <usize>load<u32>(pattern, WIDTH);
   const first = pattern + PATTERN_BYTES, end = first + <usize>parts * PART_BYTES;
   // No part writes more than nine bytes.
   const bytesMost = width == 0 ? <usize>parts * 9 : width;
@@ -211,11 +212,11 @@ export function writeDates(at: usize, meta: usize, rows: usize, count: u32, prog
     }
     let o = next;
     for (let part = first; part < end; part += PART_BYTES) {
-      const kind = load<u32>(part);
-      if (kind == LITERAL) store<u8>(o++, <u8>load<u32>(part, 12));
+      const kind = load<u32>(part, PART_KIND);
+      if (kind == LITERAL) store<u8>(o++, <u8>load<u32>(part, PART_EXTRA));
       else {
         const value = kind == YEAR ? year : kind == SHORT_YEAR ? year % 100 : kind == MONTH ? month : kind == DAY ? day : 0;
-        o = putDigits(o, value, load<u32>(part, 4));
+        o = putDigits(o, value, load<u32>(part, PART_LEAST));
       }
     }
     store<u32>(view, <u32>next);

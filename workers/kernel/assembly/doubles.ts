@@ -1,11 +1,10 @@
 // Rounds doubles as the decimals that their shortest texts spell. Plain twin: roundNumber in workers/operations/round.ts.
+import { META_NULL } from '../layout/cells';
+import { DOUBLE_PLACES_MAX } from '../layout/numbers';
 import { rounded } from './read-numbers';
-
-const META_NULL: u32 = 255;
 
 /** Decimals of 15 digits and the doubles next to them belong to each other one to one. */
 const DIGITS_LIMIT: f64 = 1e15;
-const PLACES_MAX: u32 = 15;
 
 const POWERS: usize = memory.data<f64>([1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15]);
 
@@ -23,7 +22,7 @@ export function roundDoubles(at: usize, meta: usize, rows: usize, count: u32, sc
     if (<u32>mark == META_NULL) continue;
     const value = load<f64>(at + (row << 3)), size = abs(value);
     const places = placesOf(size);
-    const digits = places > PLACES_MAX ? -1 : <i64>nearest(size * load<f64>(POWERS + ((<usize>places) << 3)));
+    const digits = places > DOUBLE_PLACES_MAX ? -1 : <i64>nearest(size * load<f64>(POWERS + ((<usize>places) << 3)));
     let result = size;
     if (places > scale && digits >= 0) {
       const kept = rounded(<u64>digits, places - scale, rounding);
@@ -42,15 +41,15 @@ export function roundDoubles(at: usize, meta: usize, rows: usize, count: u32, sc
   return changed;
 }
 
-/** The digits behind the point that spell the double; more than PLACES_MAX when 15 digits do not. */
+/** The digits behind the point that spell the double; more than DOUBLE_PLACES_MAX when 15 digits do not. */
 // @ts-ignore: decorator
 @inline
 function placesOf(size: f64): u32 {
-  for (let places: u32 = 0; places <= PLACES_MAX; places++) {
+  for (let places: u32 = 0; places <= DOUBLE_PLACES_MAX; places++) {
     const power = load<f64>(POWERS + ((<usize>places) << 3));
     const digits = nearest(size * power);
     if (!(digits < DIGITS_LIMIT)) break;
     if (digits / power == size) return places;
   }
-  return PLACES_MAX + 1;
+  return DOUBLE_PLACES_MAX + 1;
 }

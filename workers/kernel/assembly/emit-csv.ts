@@ -1,5 +1,7 @@
-// Writes live rows as CSV by a program that workers/output/csv-program.ts lays out in memory (layout: emit-layout.ts).
+// Writes live rows as CSV by a program that workers/output/csv/csv-program.ts lays out in memory (layout/output-program.ts).
 // Each row is written whole or not at all: before each step the worst length of its cells is compared with the room left.
+import { META_NULL } from '../layout/cells';
+import { KIND_JSON, KIND_TEXT } from '../layout/native-kinds';
 import {
   CELL_CLASSES,
   DECIMAL_MARK,
@@ -8,7 +10,9 @@ import {
   EMPTY_IS_SPECIAL,
   FALSE_AT,
   FALSE_LENGTH,
+  FLAG_KINDS,
   FLAG_QUOTE,
+  FLAG_QUOTE_NATIVE,
   FLAG_SCAN,
   FLAGS,
   GUARDED,
@@ -23,7 +27,6 @@ import {
   KIND_VIEWS,
   LINE_ENDING,
   LINE_ENDING_LENGTH,
-  META_NULL,
   NULL_LENGTH,
   OUT_NEXT,
   QUOTE,
@@ -40,7 +43,7 @@ import {
   STOP_AT_FORMULA,
   TRUE_AT,
   TRUE_LENGTH,
-} from './emit-layout';
+} from '../layout/output-program';
 import { bare, field, holdsSpecial, putNull, quoted, text } from './csv-text';
 import { copyOver, copyRange, copyShort, SPECIAL } from './emit-copy';
 import { copyRun, emitRuns } from './emit-runs';
@@ -89,7 +92,7 @@ export function emitCsv(program: usize, selection: usize, from: u32, to: u32, ou
           // Almost all are of 1 to 31 bytes, none of which matters.
           const isShort = length - 1 < 31 && (load<u8>(classes + <usize>load<u8>(start)) | (load<u8>(step, FLAGS) & <u8>FLAG_QUOTE)) == 0;
           if (isShort && <usize>ctz(copyShort(at, start, delimiters, quotes, feeds, returns)) >= length) next = at + length;
-          else next = anyView(program, step, classes, start, length, at);
+          else next = anyView(program, step, classes, physical, start, length, at);
         }
       } else if (kind == KIND_RUN) {
         let entry = row + <usize>load<u32>(step, SOURCE);
@@ -152,14 +155,34 @@ function fields(program: usize, step: usize, row: usize, out: usize, limit: usiz
   return out - delimiterLength;
 }
 
-function anyView(program: usize, step: usize, classes: usize, start: usize, length: usize, out: usize): usize {
+function anyView(
+  program: usize,
+  step: usize,
+  classes: usize,
+  physical: usize,
+  start: usize,
+  length: usize,
+  out: usize,
+): usize {
   if (start == 0) return putNull(step, out);
   const guarded = load<u8>(classes + <usize>load<u8>(start)) != 0;
-  if (length == 0 || guarded || load<u32>(step, FLAGS) & FLAG_QUOTE) {
+  const flags = load<u32>(step, FLAGS);
+  if (length == 0 || guarded || flags & (FLAG_QUOTE | FLAG_KINDS)) {
+    if (flags & FLAG_KINDS && isNativeValue(load<u8>(<usize>load<u32>(step, SECOND) + physical))) {
+      const native = flags & FLAG_QUOTE_NATIVE ? 0 : bare(program, start, start + length, false, out);
+      return native != 0 ? native : quoted(start, start + length, false, false, out);
+    }
     return text(program, step, start, start + length, false, out);
   }
   const next = bare(program, start, start + length, false, out);
   return next != 0 ? next : quoted(start, start + length, false, false, out);
+}
+
+/** As the function of the same name in workers/output/native-kind.ts. */
+// @ts-ignore: decorator
+@inline
+function isNativeValue(kind: u32): bool {
+  return kind != KIND_TEXT && kind != KIND_JSON;
 }
 
 /** A typed cell. 0 = no room. */

@@ -1,10 +1,13 @@
-// Writes live rows as JSON objects by a program that workers/output/json-program.ts lays out in memory (emit-layout.ts).
+// Writes live rows as JSON objects by a program that workers/output/json/json-program.ts lays out in memory (layout/output-program.ts).
 // As in emit-csv.ts a row is written whole or not at all.
+import { META_NULL } from '../layout/cells';
+import { KIND_BOOLEAN as NATIVE_BOOLEAN, KIND_JSON as NATIVE_JSON, KIND_NUMBER as NATIVE_NUMBER } from '../layout/native-kinds';
 import { isNull } from './csv-text';
 import {
   BEGAN_AT,
   CELL_CLASSES,
   EMPTY_IS_NULL,
+  FLAG_NUMBER_STRING,
   FLAG_STRING,
   FLAGS,
   HEAD_BYTES,
@@ -15,9 +18,9 @@ import {
   KIND_DECIMAL,
   KIND_FIELD,
   KIND_INTEGER,
+  KIND_NATIVE,
   KIND_OPEN,
   KIND_VIEWS,
-  META_NULL,
   OMIT_NULLS,
   OUT_NEXT,
   PREFIX_AT,
@@ -34,7 +37,7 @@ import {
   STEPS,
   TAIL_AT,
   TAIL_LENGTH,
-} from './emit-layout';
+} from '../layout/output-program';
 import { TYPED_BYTES_MAX, putDate, putDatetime, putDecimal, putInteger } from './emit-typed';
 import { ESCAPE_BYTES_MAX, putCommon, putEscaped, putJson, putText } from './json-text';
 
@@ -152,6 +155,7 @@ function member(program: usize, step: usize, row: usize, physical: usize, out: u
     if (start == 0) return nullMember(program, step, out, limit);
     return textMember(program, step, start, start + <usize>load<u32>(view, 4), false, out, limit);
   }
+  if (kind == KIND_NATIVE) return nativeMember(program, step, source, physical, out, limit);
   if (kind >= KIND_OPEN) return brace(program, step, kind, source, out, limit);
   const meta = <u32>load<u8>(<usize>load<u32>(step, SECOND) + physical);
   if (meta == META_NULL) return nullMember(program, step, out, limit);
@@ -187,6 +191,22 @@ function textMember(
   const next = putEscaped(at, start, end, doubled);
   store<u8>(next, <u8>QUOTE);
   return next + 1;
+}
+
+/** A cell of a file that knows types: a string, or without its quotes what its canonical text is in JSON. */
+function nativeMember(program: usize, step: usize, views: usize, physical: usize, out: usize, limit: usize): usize {
+  const view = views + (physical << 3);
+  const start = <usize>load<u32>(view);
+  if (start == 0) return nullMember(program, step, out, limit);
+  const end = start + <usize>load<u32>(view, 4);
+  const kind = <u32>load<u8>(<usize>load<u32>(step, SECOND) + physical);
+  const number = kind == NATIVE_NUMBER && !(load<u32>(step, FLAGS) & FLAG_NUMBER_STRING);
+  if (!number && kind != NATIVE_BOOLEAN && kind != NATIVE_JSON) {
+    return textMember(program, step, start, end, false, out, limit);
+  }
+  if (out + <usize>load<u32>(step, PREFIX_LENGTH) + (end - start) + VALUE_EXTRA_BYTES > limit) return 0;
+  // The prefix ends with a string's opening quote.
+  return putJson(prefix(program, step, out) - 1, start, end);
 }
 
 function nullMember(program: usize, step: usize, out: usize, limit: usize): usize {

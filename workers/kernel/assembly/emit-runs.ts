@@ -23,7 +23,7 @@ import {
   SOURCE,
   STEP_BYTES,
   STEPS,
-} from './emit-layout';
+} from '../layout/output-program';
 
 /** Room that a row's end takes. */
 const LINE_BYTES: usize = 16;

@@ -1,14 +1,15 @@
 // Fingerprints of keys: 128 bits of SipHash (Aumasson and Bernstein 2012, output of 128 bits as in their reference), under a
 // key of 128 random bits. Who does not know that key cannot choose two texts with one fingerprint. Twin: plain/fingerprint.ts.
+import { PRINT_BYTES } from '../layout/keys';
 import { viewOf } from './cell';
 
-/** A fingerprint per position of the row list, 16 bytes each, at `prints`; `key`: address of 16 bytes. That of null is 0. */
+/** A fingerprint per position of the row list at `prints`; `key`: address of 16 bytes. That of null is 0. */
 export function fingerprintViews(views: usize, rows: usize, count: u32, key: usize, prints: usize): void {
   const low = load<u64>(key), high = load<u64>(key, 8);
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
     const s = <usize>load<u32>(view), length = <usize>load<u32>(view, 4);
-    const print = prints + ((<usize>i) << 4);
+    const print = prints + (<usize>i) * PRINT_BYTES;
     if (s == 0) v128.store(print, i64x2.splat(0));
     else fingerprint(s, length, low, high, print);
   }
@@ -46,7 +47,7 @@ function fingerprint(s: usize, length: usize, low: u64, high: u64, print: usize)
     v0 ^= word;
   }
   v2 ^= 0xee;
-  for (let half: usize = 0; half < 16; half += 8) {
+  for (let half: usize = 0; half < PRINT_BYTES; half += 8) {
     for (let round = 0; round < 4; round++) {
       v0 += v1;
       v2 += v3;

@@ -1,39 +1,29 @@
-// Folds cells into the states of their groups: counts, sums, least and largest, first and last. A state is 16 bytes (sums of
-// doubles 24) in the record of its group: u64 value, u8 meta as in typed columns (255: no value yet). A fold is described by
-// u32: 0 rows, 4 ids of their groups by position, 8 meta of a boolean column that chooses rows (0: all), 12 values, 16 meta of
-// the column folded, 20 state of group 0, 24 bytes between states. What a kernel cannot do exactly stops it: it gives the
+// Folds cells into the states of their groups: counts, sums, least and largest, first and last. States, and the
+// description of a fold: layout/fold.ts. What a kernel cannot do exactly stops it: it gives the
 // position, which its owner treats before it goes on. Plain twin: operations/rows/accumulators.ts.
-import { DECIMAL, DOUBLE } from './vector';
-
-/** Form of a boolean column, beside those of vector.ts: its values are its meta bytes. */
-const BOOLEAN: u32 = 3;
-
-const META_NULL: u32 = 255;
-const META_BIG: u32 = 254;
-
-const TENS: usize = memory.data<i64>([
-  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
-  10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
-]);
+import { META_BIG, META_NULL } from '../layout/cells';
+import { BOOLEAN, DECIMAL, DOUBLE } from '../layout/expressions';
+import { CONDITION, DOUBLES_LOW, DOUBLES_META, IDS, META, ROWS, STATE_META, STATES, STRIDE_BYTES, VALUES } from '../layout/fold';
+import { fits, raised } from './scaled';
 
 // @ts-ignore: decorator
 @inline
 function rowAt(fold: usize, i: u32): usize {
-  return <usize>load<u32>(<usize>load<u32>(fold) + ((<usize>i) << 2));
+  return <usize>load<u32>(<usize>load<u32>(fold, ROWS) + ((<usize>i) << 2));
 }
 
 // @ts-ignore: decorator
 @inline
 function isChosen(fold: usize, row: usize): bool {
-  const condition = <usize>load<u32>(fold, 8);
+  const condition = <usize>load<u32>(fold, CONDITION);
   return condition == 0 || load<u8>(condition + row) == 1;
 }
 
 // @ts-ignore: decorator
 @inline
 function stateOf(fold: usize, i: u32): usize {
-  const id = <usize>load<u32>(<usize>load<u32>(fold, 4) + ((<usize>i) << 2));
-  return <usize>load<u32>(fold, 20) + id * <usize>load<u32>(fold, 24);
+  const id = <usize>load<u32>(<usize>load<u32>(fold, IDS) + ((<usize>i) << 2));
+  return <usize>load<u32>(fold, STATES) + id * <usize>load<u32>(fold, STRIDE_BYTES);
 }
 
 /** Counts rows. */
@@ -47,7 +37,7 @@ export function foldCount(fold: usize, count: u32): void {
 
 /** Counts cells that are not null, of a typed column or (meta 0) of views. */
 export function foldValues(fold: usize, count: u32): void {
-  const values = <usize>load<u32>(fold, 12), meta = <usize>load<u32>(fold, 16);
+  const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i: u32 = 0; i < count; i++) {
     const row = rowAt(fold, i);
     if (meta == 0 ? load<u32>(values + (row << 3)) == 0 : <u32>load<u8>(meta + row) == META_NULL) continue;
@@ -59,7 +49,7 @@ export function foldValues(fold: usize, count: u32): void {
 
 /** Adds integers (their meta is 0) or decimals; stops where the sum would leave 64 bits. */
 export function foldSum(fold: usize, from: u32, count: u32): u32 {
-  const values = <usize>load<u32>(fold, 12), meta = <usize>load<u32>(fold, 16);
+  const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i = from; i < count; i++) {
     const row = rowAt(fold, i);
     const scale = <u32>load<u8>(meta + row);
@@ -67,7 +57,7 @@ export function foldSum(fold: usize, from: u32, count: u32): u32 {
     if (scale == META_BIG) return i;
     const value = load<i64>(values + (row << 3));
     const state = stateOf(fold, i);
-    const held = <u32>load<u8>(state, 8);
+    const held = <u32>load<u8>(state, STATE_META);
     let sum = load<i64>(state);
     if (held == scale) {
       const made = sum + value;
@@ -82,43 +72,27 @@ export function foldSum(fold: usize, from: u32, count: u32): u32 {
       const made = a + b;
       if (((made ^ a) & (made ^ b)) < 0) return i;
       store<i64>(state, made);
-      store<u8>(state, <u8>most, 8);
+      store<u8>(state, <u8>most, STATE_META);
       continue;
     }
     store<i64>(state, value);
-    store<u8>(state, <u8>scale, 8);
+    store<u8>(state, <u8>scale, STATE_META);
   }
   return count;
 }
 
-/** Whether digits stay within 64 bits at a scale larger by `by`. */
-// @ts-ignore: decorator
-@inline
-function fits(digits: i64, by: u32): bool {
-  if (by == 0) return true;
-  if (by > 18) return digits == 0;
-  const most = i64.MAX_VALUE / load<i64>(TENS + ((<usize>by) << 3));
-  return digits <= most && digits >= -most;
-}
-
-// @ts-ignore: decorator
-@inline
-function raised(digits: i64, by: u32): i64 {
-  return digits == 0 ? 0 : digits * load<i64>(TENS + ((<usize>by) << 3));
-}
-
 /**
- * Adds doubles without losing a bit: a state holds the sum as two doubles, f64 high and f64 low, then u8 255 as long as there
+ * Adds doubles without losing a bit: a state holds the sum as two doubles, f64 high and f64 low, then META_NULL as long as there
  * is no value. Stops where two do not hold it (Knuth's two-sum tells).
  */
 export function foldDoubles(fold: usize, from: u32, count: u32): u32 {
-  const values = <usize>load<u32>(fold, 12), meta = <usize>load<u32>(fold, 16);
+  const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i = from; i < count; i++) {
     const row = rowAt(fold, i);
     if (<u32>load<u8>(meta + row) == META_NULL || !isChosen(fold, row)) continue;
     const x = load<f64>(values + (row << 3));
     const state = stateOf(fold, i);
-    const high = load<f64>(state), low = load<f64>(state, 8);
+    const high = load<f64>(state), low = load<f64>(state, DOUBLES_LOW);
     const sum = high + x;
     const back = sum - high;
     const lost = (high - (sum - back)) + (x - back);
@@ -128,21 +102,21 @@ export function foldDoubles(fold: usize, from: u32, count: u32): u32 {
     // Also false for what is not finite.
     if (!(restLost == 0) || !(abs(sum) <= f64.MAX_VALUE)) return i;
     store<f64>(state, sum);
-    store<f64>(state, rest, 8);
-    store<u8>(state, 0, 16);
+    store<f64>(state, rest, DOUBLES_LOW);
+    store<u8>(state, 0, DOUBLES_META);
   }
   return count;
 }
 
 /** Keeps the least (`largest` 0) or the largest value, of equal ones the first; stops at decimals beyond 64 bits. */
 export function foldExtreme(fold: usize, from: u32, count: u32, form: u32, largest: u32): u32 {
-  const values = <usize>load<u32>(fold, 12), meta = <usize>load<u32>(fold, 16);
+  const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i = from; i < count; i++) {
     const row = rowAt(fold, i);
     const kind = <u32>load<u8>(meta + row);
     if (kind == META_NULL || !isChosen(fold, row)) continue;
     const state = stateOf(fold, i);
-    const held = <u32>load<u8>(state, 8);
+    const held = <u32>load<u8>(state, STATE_META);
     if (form == DECIMAL && (kind == META_BIG || held == META_BIG)) return i;
     const value = values + (row << 3);
     if (held != META_NULL) {
@@ -150,7 +124,7 @@ export function foldExtreme(fold: usize, from: u32, count: u32, form: u32, large
       if (largest ? order <= 0 : order >= 0) continue;
     }
     if (form != BOOLEAN) store<u64>(state, load<u64>(value));
-    store<u8>(state, <u8>kind, 8);
+    store<u8>(state, <u8>kind, STATE_META);
   }
   return count;
 }
@@ -176,17 +150,17 @@ function compared(a: usize, aScale: u32, b: usize, bScale: u32, form: u32): i32 
 
 /** Keeps the first value that is not null, or the `last`; stops at decimals beyond 64 bits. */
 export function foldEnd(fold: usize, from: u32, count: u32, form: u32, last: u32): u32 {
-  const values = <usize>load<u32>(fold, 12), meta = <usize>load<u32>(fold, 16);
+  const values = <usize>load<u32>(fold, VALUES), meta = <usize>load<u32>(fold, META);
   for (let i = from; i < count; i++) {
     const row = rowAt(fold, i);
     const kind = <u32>load<u8>(meta + row);
     if (kind == META_NULL || !isChosen(fold, row)) continue;
     const state = stateOf(fold, i);
-    const held = <u32>load<u8>(state, 8);
+    const held = <u32>load<u8>(state, STATE_META);
     if (held != META_NULL && !last) continue;
     if (form == DECIMAL && (kind == META_BIG || held == META_BIG)) return i;
     if (form != BOOLEAN) store<u64>(state, load<u64>(values + (row << 3)));
-    store<u8>(state, <u8>kind, 8);
+    store<u8>(state, <u8>kind, STATE_META);
   }
   return count;
 }
@@ -195,6 +169,6 @@ export function foldEnd(fold: usize, from: u32, count: u32, form: u32, last: u32
 export function unpackStates(states: usize, stride: u32, count: u32, at: usize, meta: usize): void {
   for (let i: usize = 0; i < <usize>count; i++, states += <usize>stride) {
     store<u64>(at + (i << 3), load<u64>(states));
-    store<u8>(meta + i, load<u8>(states, 8));
+    store<u8>(meta + i, load<u8>(states, STATE_META));
   }
 }

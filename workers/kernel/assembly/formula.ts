@@ -1,9 +1,7 @@
-// What the formula guard lets through although it starts with a sign: plain numbers and telephone numbers. The grammar
+// What the formula guard lets through although it starts with a sign: plain numbers, times, dashes and telephone numbers. The grammar
 // and its reasons are in the plain twin, workers/kernel/plain/formula.ts.
+import { HARMLESS_BYTES_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN } from '../layout/formula';
 
-const HARMLESS_BYTES_MAX: usize = 128;
-const PHONE_DIGITS_MIN: u32 = 6;
-const PHONE_DIGITS_MAX: u32 = 20;
 
 function isDigit(byte: u32): bool {
   return byte - 48 < 10;
@@ -18,9 +16,23 @@ function spaceLength(at: usize, end: usize): usize {
   return 0;
 }
 
+/** Length of the currency sign at `at` ($, U+00A2 to U+00A5, U+20A0 to U+20BF), 0 when there is none. */
+function currencyLength(at: usize, end: usize): usize {
+  const byte = <u32>load<u8>(at);
+  if (byte == 0x24) return 1;
+  if (byte == 0xc2 && at + 1 < end && <u32>load<u8>(at, 1) - 0xa2 < 4) return 2;
+  if (byte == 0xe2 && at + 2 < end && load<u8>(at, 1) == 0x82 && <u32>load<u8>(at, 2) - 0xa0 < 32) return 3;
+  return 0;
+}
+
 function isPlainNumber(start: usize, end: usize): bool {
   let at = start + 1;
   if (at < end) at += spaceLength(at, end);
+  const sign: usize = at < end ? currencyLength(at, end) : 0;
+  if (sign > 0) {
+    at += sign;
+    if (at < end) at += spaceLength(at, end);
+  }
   if (at < end && (load<u8>(at) == 0x2e || load<u8>(at) == 0x2c)) at++;
   if (at >= end || !isDigit(load<u8>(at))) return false;
   while (at < end) {
@@ -41,10 +53,52 @@ function isPlainNumber(start: usize, end: usize): bool {
   }
   if (at < end) {
     const space = spaceLength(at, end);
-    if (at + space < end && load<u8>(at + space) == 0x25) at += space + 1;
+    if (at + space < end) {
+      const unit: usize = load<u8>(at + space) == 0x25 ? 1 : currencyLength(at + space, end);
+      if (unit > 0) at += space + unit;
+    }
   }
+  return isBlank(at, end);
+}
+
+function isBlank(start: usize, end: usize): bool {
+  let at = start;
   while (at < end && load<u8>(at) == 0x20) at++;
   return at == end;
+}
+
+/** Digits from `at` on. */
+function digitsLength(at: usize, end: usize): usize {
+  const start = at;
+  while (at < end && isDigit(load<u8>(at))) at++;
+  return at - start;
+}
+
+/** Whether a colon and 00 to 59 stand at `at`. */
+function isSixtieth(at: usize, end: usize): bool {
+  return at + 2 < end && load<u8>(at) == 0x3a && <u32>load<u8>(at, 1) - 48 < 6 && isDigit(load<u8>(at, 2));
+}
+
+function isTime(start: usize, end: usize): bool {
+  let at = start + 1;
+  const hours = digitsLength(at, end);
+  if (hours == 0 || hours > 4 || !isSixtieth(at + hours, end)) return false;
+  at += hours + 3;
+  if (isSixtieth(at, end)) {
+    at += 3;
+    if (at < end && (load<u8>(at) == 0x2e || load<u8>(at) == 0x2c)) {
+      const digits = digitsLength(at + 1, end);
+      if (digits > 0) at += digits + 1;
+    }
+  }
+  return isBlank(at, end);
+}
+
+/** Dashes stand for a value that is not there. */
+function isNothing(start: usize, end: usize): bool {
+  let at = start;
+  while (at < end && load<u8>(at) == 0x2d) at++;
+  return at > start && isBlank(at, end);
 }
 
 function isTelephone(start: usize, end: usize): bool {
@@ -87,8 +141,8 @@ export function isShortTelephone(start: usize, end: usize): bool {
   return popcnt(<u32>i8x16.bitmask(digits) & asked) >= PHONE_DIGITS_MIN;
 }
 
-/** True for a cell [start, end) starting with + or - that is a plain number or a telephone number. */
+/** True for a cell [start, end) starting with + or - that `auto` lets through. */
 export function isHarmlessSigned(start: usize, end: usize): bool {
   if (isShortTelephone(start, end)) return true;
-  return end - start <= HARMLESS_BYTES_MAX && (isPlainNumber(start, end) || isTelephone(start, end));
+  return end - start <= HARMLESS_BYTES_MAX && (isPlainNumber(start, end) || isTime(start, end) || isNothing(start, end) || isTelephone(start, end));
 }

@@ -1,24 +1,23 @@
-// A hash table of keys in the Run's memory: open addressing, 16 bytes a slot (low half of the hash, key address, key
-// length, id), ids in the order of insertion. It never allocates: it stops where it lacks room and its owner grows it.
-// Header (u32): 0 slots, 4 mask, 8 keys held, 12 keys at most, 16 next free key byte, 20 limit of key bytes.
+// A hash table of keys in the Run's memory: open addressing, ids in the order of insertion. It never allocates:
+// it stops where it lacks room and its owner grows it. Its head and slots: layout/keys.ts.
+import { ABSENT, KEY_SLOT_BYTES, TABLE_HELD, TABLE_HELD_MAX, TABLE_LIMIT, TABLE_MASK, TABLE_NEXT, TABLE_SLOTS } from '../layout/keys';
 import { copy, sameBytes, viewOf } from './cell';
 
 const NULL_KEY: u32 = 1;
 const NULL_LENGTH: u32 = 0xffffffff;
-const ABSENT: u32 = 0xffffffff;
 
 /** Reads the slots that the hashes will need, so that their cache misses overlap. The result means nothing. */
 export function touchSlots(table: usize, hashes: usize, count: u32): u32 {
-  const slots = <usize>load<u32>(table), mask = load<u32>(table, 4);
+  const slots = <usize>load<u32>(table, TABLE_SLOTS), mask = load<u32>(table, TABLE_MASK);
   let sink: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) sink ^= load<u32>(slots + ((<usize>(load<u32>(hashes + ((<usize>i) << 3)) & mask)) << 4));
+  for (let i: u32 = 0; i < count; i++) sink ^= load<u32>(slots + ((<usize>(load<u32>(hashes + ((<usize>i) << 3)) & mask)) * KEY_SLOT_BYTES));
   return sink;
 }
 
 /** Inserts the keys of positions `from` to `count`; `ids` gets each one's id. Gives the position reached. */
 export function insertKeys(table: usize, views: usize, rows: usize, from: u32, count: u32, hashes: usize, ids: usize): u32 {
-  const slots = <usize>load<u32>(table), mask = load<u32>(table, 4), most = load<u32>(table, 12), limit = <usize>load<u32>(table, 20);
-  let held = load<u32>(table, 8), next = <usize>load<u32>(table, 16), i = from;
+  const slots = <usize>load<u32>(table, TABLE_SLOTS), mask = load<u32>(table, TABLE_MASK), most = load<u32>(table, TABLE_HELD_MAX), limit = <usize>load<u32>(table, TABLE_LIMIT);
+  let held = load<u32>(table, TABLE_HELD), next = <usize>load<u32>(table, TABLE_NEXT), i = from;
   for (; i < count; i++) {
     const view = viewOf(views, rows, i);
     const hash = load<u32>(hashes + ((<usize>i) << 3));
@@ -37,14 +36,14 @@ export function insertKeys(table: usize, views: usize, rows: usize, from: u32, c
     }
     store<u32>(ids + ((<usize>i) << 2), id);
   }
-  store<u32>(table, held, 8);
-  store<u32>(table, <u32>next, 16);
+  store<u32>(table, held, TABLE_HELD);
+  store<u32>(table, <u32>next, TABLE_NEXT);
   return i;
 }
 
-/** The ids of keys, 0xffffffff for those that the table does not hold. */
+/** The ids of keys, ABSENT for those that the table does not hold. */
 export function findKeys(table: usize, views: usize, rows: usize, from: u32, count: u32, hashes: usize, ids: usize): void {
-  const slots = <usize>load<u32>(table), mask = load<u32>(table, 4);
+  const slots = <usize>load<u32>(table, TABLE_SLOTS), mask = load<u32>(table, TABLE_MASK);
   for (let i = from; i < count; i++) {
     const view = viewOf(views, rows, i);
     const s = load<u32>(view), length = s == 0 ? NULL_LENGTH : load<u32>(view, 4);
@@ -57,28 +56,28 @@ export function findKeys(table: usize, views: usize, rows: usize, from: u32, cou
 @inline
 function findSlot(slots: usize, mask: u32, hash: u32, s: u32, length: u32): usize {
   let j = hash & mask;
-  let slot = slots + ((<usize>j) << 4);
+  let slot = slots + (<usize>j) * KEY_SLOT_BYTES;
   for (let at = load<u32>(slot, 4); at != 0; at = load<u32>(slot, 4)) {
     if (load<u32>(slot) == hash && load<u32>(slot, 8) == length && (s == 0 || sameBytes(<usize>at, <usize>s, <usize>length))) break;
     j = (j + 1) & mask;
-    slot = slots + ((<usize>j) << 4);
+    slot = slots + (<usize>j) * KEY_SLOT_BYTES;
   }
   return slot;
 }
 
 /** Moves all keys to a larger array of `slotCount` slots (a power of two) at `slots`. */
 export function moveSlots(table: usize, slots: usize, slotCount: u32): void {
-  const old = <usize>load<u32>(table), oldCount = load<u32>(table, 4) + 1, mask = slotCount - 1;
-  memory.fill(slots, 0, (<usize>slotCount) << 4);
+  const old = <usize>load<u32>(table, TABLE_SLOTS), oldCount = load<u32>(table, TABLE_MASK) + 1, mask = slotCount - 1;
+  memory.fill(slots, 0, (<usize>slotCount) * KEY_SLOT_BYTES);
   for (let i: u32 = 0; i < oldCount; i++) {
-    const from = old + ((<usize>i) << 4);
+    const from = old + (<usize>i) * KEY_SLOT_BYTES;
     if (load<u32>(from, 4) == 0) continue;
     let j = load<u32>(from) & mask;
-    while (load<u32>(slots + ((<usize>j) << 4), 4)) j = (j + 1) & mask;
-    v128.store(slots + ((<usize>j) << 4), v128.load(from));
+    while (load<u32>(slots + (<usize>j) * KEY_SLOT_BYTES, 4)) j = (j + 1) & mask;
+    v128.store(slots + (<usize>j) * KEY_SLOT_BYTES, v128.load(from));
   }
-  store<u32>(table, <u32>slots);
-  store<u32>(table, mask, 4);
+  store<u32>(table, <u32>slots, TABLE_SLOTS);
+  store<u32>(table, mask, TABLE_MASK);
 }
 
 /**

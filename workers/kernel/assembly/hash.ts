@@ -1,11 +1,10 @@
 // Hashes of cells, and keys made of several columns.
+import { LONG } from '../layout/keys';
 import { copy, viewOf } from './cell';
 
 const P1: u64 = 0x9e3779b185ebca87;
 const P2: u64 = 0xc2b2ae3d27d4eb4f;
 
-/** In place of a length: it follows in four bytes. */
-const LONG: usize = 255;
 
 /** A 64-bit hash per position of the row list, at `hashes`. Null and the empty text differ. */
 export function hashViews(views: usize, rows: usize, count: u32, seed: u32, hashes: usize): void {

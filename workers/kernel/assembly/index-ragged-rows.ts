@@ -1,29 +1,7 @@
 // Turns structurals into the row table where rows may be blank, short, long, or hold quotes out of place: one row at a
 // time, noting what is to be reported.
-import { CR, LF } from './structural';
-
-/** u32 slots of the state: in and out. */
-const STRUCTURALS: usize = 0;
-const BEFORE: usize = 4;
-const ROWS: usize = 8;
-const EVENTS: usize = 12;
-const PLAIN: usize = 16;
-const STOP: usize = 20;
-const STOP_AT: usize = 24;
-
-/** Bits of `rules`. */
-const RAGGED_FAILS: u32 = 1;
-const STRAY_FAILS: u32 = 2;
-const MAY_BE_STRAY: u32 = 4;
-/** In a file of one column a blank line is an empty field (which is null), else a missing one. */
-const EMPTY_IS_NULL: u32 = 8;
-
-const STOP_RAGGED: u32 = 1;
-const STOP_STRAY: u32 = 2;
-const STOP_COLUMNS: u32 = 3;
-
-/** u32 row of the table, 1 when non-empty fields were dropped, number of stray fields: 12 bytes. */
-const EVENT_BYTES: usize = 12;
+import { BEFORE, EMPTY_IS_NULL, EVENT_BYTES, EVENT_EXTRA, EVENT_ROW, EVENT_STRAYS, EVENTS, MAY_BE_STRAY, PLAIN, RAGGED_FAILS, ROWS, STOP, STOP_AT, STOP_COLUMNS, STOP_RAGGED, STOP_STRAY, STRAY_FAILS, STRUCTURALS } from '../layout/ragged-rows';
+import { CR, LF } from '../layout/scan';
 
 /**
  * Makes up to `rowsMax` rows of `columns` + 1 entries at `table` from the structurals before `end` (which ends with a
@@ -76,9 +54,9 @@ export function indexRaggedRows(
       break;
     }
     if (extra || strays != 0) {
-      store<u32>(event, rows);
-      store<u32>(event, <u32>extra, 4);
-      store<u32>(event, strays, 8);
+      store<u32>(event, rows, EVENT_ROW);
+      store<u32>(event, <u32>extra, EVENT_EXTRA);
+      store<u32>(event, strays, EVENT_STRAYS);
       event += EVENT_BYTES;
     }
     const missing = fields < columns || (blank && (rules & EMPTY_IS_NULL) == 0);

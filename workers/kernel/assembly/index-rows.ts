@@ -1,5 +1,5 @@
-// Turns the structurals of uniform rows into the row table of a batch (see RawTable in workers/batch.ts).
-import { CR, LF } from './structural';
+// Turns the structurals of uniform rows into the row table of a batch (see RawTable in workers/batch/batch.ts).
+import { CR, LF } from '../layout/scan';
 
 /** 1 when every `columns`-th of the structurals ends a row. With no other row ends among them, all rows are uniform. */
 export function rowsAreUniform(structurals: usize, rows: u32, columns: u32): u32 {

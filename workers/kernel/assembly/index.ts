@@ -1,4 +1,4 @@
-// The kernels' one entry: what is exported here is what workers/kernel/kernel.ts declares.
+// The kernels' one entry: what is exported here the build declares in workers/kernel/bindings/exports.ts.
 
 /** First address behind the kernels' own static data. */
 export function heapStart(): usize {
@@ -7,36 +7,55 @@ export function heapStart(): usize {
 export { calculate, compareNumbers } from './calculate';
 export { capitalise, changeCase } from './case';
 export { handBack, keepBytes, padCells, putAround, truncateCells } from './characters';
-export { chooseTexts, matchLength } from './choose';
 export { settleViews } from './compare';
+export { dateParts, parseDays } from './date-vector';
 export { readDates, writeDates } from './dates';
 export { roundDecimals, writeNumbers } from './decimals';
 export { roundDoubles } from './doubles';
-export { mergeFinished, sortFinished } from './finished-order';
+export { mergeFinished, sortFinished } from './encoded-order';
 export { fingerprintViews } from './fingerprint';
-export { finishRows, gatherFinished } from './finished-rows';
-export { listEntries, listFinished, packedBytes, packEntries, packFinished } from './finished-runs';
+export { finishRows, gatherFinished } from './encoded-rows';
+export { listEntries, listFinished, packedBytes, packEntries, packFinished } from './encoded-runs';
 export { foldCount, foldDoubles, foldEnd, foldExtreme, foldSum, foldValues, unpackStates } from './fold';
+export { copyCells, copyPlaced } from './gather';
+export { gatherHeld, holdValues, keepTexts } from './held-values';
+export { countEntries, settleEntries } from './different-values';
+export { settlePercentiles } from './percentile';
 export { composeKeys, hashViews } from './hash';
 export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-table';
-export { addPrints, findPrints, movePrints, touchPrints } from './key-set';
+export { addPrints, findPrints, movePrints, touchPrints } from './fingerprint-set';
+export { keepKinds } from './keep-kinds';
 export { keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue } from './marks';
-export { matchText } from './match-text';
+export { matchLength } from './match-length';
+export { matchPattern } from './match-pattern';
+export { compareTexts, matchText } from './match-text';
 export { readNumbers } from './read-numbers';
 export { findPattern, replacePattern } from './replace-pattern';
 export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';
-export { addShortKeys, findShortKeys, scatter } from './short-keys';
+export { addCachedKeys, findCachedKeys, scatter } from './key-cache';
 export { sortKeys } from './sort-keys';
 export { typedKeys } from './typed-keys';
-export { collapseSpaces, keepBlank, keepEmpty, trimViews } from './trim';
+export { collapseSpaces, keepBlank, keepEmpty, matchBlank, trimViews } from './trim';
 export { emitCsv } from './emit-csv';
 export { emitJson } from './emit-json';
+export { emitSheet } from './emit-sheet';
+export { crc32 } from './crc32';
+export { findLongTexts } from './long-texts';
 export { indexRaggedRows } from './index-ragged-rows';
 export { indexRows, rowsAreUniform } from './index-rows';
 export { materialise } from './materialise';
 export { findNullTexts } from './null-texts';
+export { readJson } from './read-json';
+export { readSheet } from './read-sheet';
+export { readStrings } from './read-strings';
 export { scan } from './scan';
-export { combineStates, findUnknown, keepTrue, loadBooleans, negateStates } from './states';
+export { settleCells } from './json-cells';
+export { walkJson } from './walk-json';
+export { decodeSingleBytes } from './single-byte';
+export { combineStates, findUnknown, keepTrue, loadBooleans, negateStates, storeStates } from './states';
+export { extremeNumbers, roundVector, toDecimals, writeVector } from './convert-numbers';
+export { chooseNumbers, fillNumbers } from './choose-numbers';
 export { loadNumbers, parseNumbers, storeNumbers } from './vector';
+export { chooseTexts, cutTexts, dropLongTexts, fillRows, fillTexts, gatherTexts, joinTexts, listTexts, sizeTexts, sliceTexts, splitTexts, storeTexts } from './text-vector';

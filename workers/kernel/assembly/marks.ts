@@ -1,7 +1,7 @@
 // Marks of rows: a byte for each physical row of a batch, 1 where something is known of it; and what lists leave of others.
 // Plain twin: plain/marks.ts.
+import { TRUE } from '../layout/expressions';
 import { viewOf } from './cell';
-import { TRUE } from './states';
 
 /** 1 for rows whose state is true, 0 for the others of the list. */
 export function markTrue(states: usize, rows: usize, count: u32, marks: usize): void {

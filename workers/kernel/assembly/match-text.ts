@@ -1,26 +1,16 @@
 // Conditions on cells of text: comparison with texts of the Template, and whether there is one at all.
+import { FALSE, NULL, SET, TEXT_BYTES_MAX, TEXT_CONTAINS, TEXT_ENDS, TEXT_IS_ANY, TEXT_IS_NULL, TEXT_LESS, TEXT_LESS_OR_EQUAL, TEXT_STARTS, TRUE, UNKNOWN, UNKNOWN_TEXT } from '../layout/expressions';
 import { sameBytes, viewOf } from './cell';
-import { FALSE, isSettled, NULL, putState, SET, TRUE, UNKNOWN } from './states';
-
-const IS_ANY: u32 = 0;
-const STARTS: u32 = 1;
-const ENDS: u32 = 2;
-const CONTAINS: u32 = 3;
-const LESS: u32 = 4;
-const LESS_OR_EQUAL: u32 = 5;
-const IS_NULL: u32 = 6;
-
-/** Longer cells are left to the closures, which count what they cost. */
-const CELL_BYTES_MAX: u32 = 65_536;
+import { isSettled, putState } from './states';
 
 /**
- * `texts`: u32 address and length of each of `textCount` texts, one but for IS_ANY (equal to one of them). LESS and
- * LESS_OR_EQUAL compare by code points. Null: false for IS_ANY, true for IS_NULL, else null. `negate` turns true and
+ * `texts`: u32 address and length of each of `textCount` texts, one but for TEXT_IS_ANY (equal to one of them). TEXT_LESS and
+ * TEXT_LESS_OR_EQUAL compare by code points. Null: false for TEXT_IS_ANY, true for TEXT_IS_NULL, else null. `negate` turns true and
  * false round.
  */
 export function matchText(views: usize, rows: usize, count: u32, test: u32, texts: usize, textCount: u32, negate: u32, states: usize, mode: u32): void {
   const at = <usize>load<u32>(texts), bytes = <usize>load<u32>(texts, 4);
-  if (test == IS_ANY && textCount == 1 && bytes <= 16 && mode == SET) {
+  if (test == TEXT_IS_ANY && textCount == 1 && bytes <= 16 && mode == SET) {
     matchShort(views, rows, count, at, bytes, negate, states);
     return;
   }
@@ -29,10 +19,11 @@ export function matchText(views: usize, rows: usize, count: u32, test: u32, text
     const view = viewOf(views, rows, i);
     const start = <usize>load<u32>(view), length = load<u32>(view, 4);
     let state: u32;
-    if (test == IS_NULL) state = start == 0 ? TRUE : FALSE;
-    else if (start == 0) state = test == IS_ANY ? FALSE : NULL;
-    else if (length > CELL_BYTES_MAX) state = UNKNOWN;
-    else if (test == IS_ANY) state = isAny(start, <usize>length, texts, textCount) ? TRUE : FALSE;
+    if (start == <usize>UNKNOWN_TEXT) state = UNKNOWN;
+    else if (test == TEXT_IS_NULL) state = start == 0 ? TRUE : FALSE;
+    else if (start == 0) state = test == TEXT_IS_ANY ? FALSE : NULL;
+    else if (length > TEXT_BYTES_MAX) state = UNKNOWN;
+    else if (test == TEXT_IS_ANY) state = isAny(start, <usize>length, texts, textCount) ? TRUE : FALSE;
     else state = holds(test, start, <usize>length, at, bytes) ? TRUE : FALSE;
     putState(states, <usize>i, mode, state > TRUE ? state : state ^ negate);
   }
@@ -46,9 +37,13 @@ function matchShort(views: usize, rows: usize, count: u32, text: usize, bytes: u
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i);
     const start = <usize>load<u32>(view), length = load<u32>(view, 4);
+    if (start == <usize>UNKNOWN_TEXT) {
+      store<u8>(states + <usize>i, <u8>UNKNOWN);
+      continue;
+    }
     const differs = v128.any_true(v128.xor(v128.and(v128.load(start), counted), wanted));
     const equal = <u32>(start != 0) & <u32>(<usize>length == bytes) & <u32>!differs;
-    store<u8>(states + <usize>i, length > CELL_BYTES_MAX ? <u8>UNKNOWN : <u8>(equal ^ negate));
+    store<u8>(states + <usize>i, length > TEXT_BYTES_MAX ? <u8>UNKNOWN : <u8>(equal ^ negate));
   }
 }
 
@@ -62,12 +57,12 @@ function isAny(start: usize, length: usize, texts: usize, textCount: u32): bool 
 }
 
 function holds(test: u32, start: usize, length: usize, at: usize, bytes: usize): bool {
-  if (test == LESS) return order(start, length, at, bytes) < 0;
-  if (test == LESS_OR_EQUAL) return order(start, length, at, bytes) <= 0;
+  if (test == TEXT_LESS) return order(start, length, at, bytes) < 0;
+  if (test == TEXT_LESS_OR_EQUAL) return order(start, length, at, bytes) <= 0;
   if (length < bytes) return false;
-  if (test == STARTS) return sameBytes(start, at, bytes);
-  if (test == ENDS) return sameBytes(start + length - bytes, at, bytes);
-  return test == CONTAINS && contains(start, start + length, at, bytes);
+  if (test == TEXT_STARTS) return sameBytes(start, at, bytes);
+  if (test == TEXT_ENDS) return sameBytes(start + length - bytes, at, bytes);
+  return test == TEXT_CONTAINS && contains(start, start + length, at, bytes);
 }
 
 /** Bytes of UTF-8 are in the order of code points. */
@@ -89,4 +84,22 @@ function contains(start: usize, end: usize, at: usize, bytes: usize): bool {
     }
   }
   return false;
+}
+
+/** Compares texts with others, position by position: TEXT_IS_ANY for equality, TEXT_LESS and TEXT_LESS_OR_EQUAL. */
+export function compareTexts(views: usize, rows: usize, others: usize, otherRows: usize, count: u32, test: u32, negate: u32, states: usize, mode: u32): void {
+  for (let i: u32 = 0; i < count; i++) {
+    if (isSettled(states, <usize>i, mode)) continue;
+    const view = viewOf(views, rows, i), other = viewOf(others, otherRows, i);
+    const a = <usize>load<u32>(view), aBytes = load<u32>(view, 4), b = <usize>load<u32>(other), bBytes = load<u32>(other, 4);
+    let state: u32;
+    if (a == <usize>UNKNOWN_TEXT || b == <usize>UNKNOWN_TEXT || aBytes > TEXT_BYTES_MAX || bBytes > TEXT_BYTES_MAX) state = UNKNOWN;
+    else if (a == 0 || b == 0) state = test != TEXT_IS_ANY ? NULL : a == b ? TRUE : FALSE;
+    else if (test == TEXT_IS_ANY) state = aBytes == bBytes && sameBytes(a, b, <usize>aBytes) ? TRUE : FALSE;
+    else {
+      const difference = order(a, <usize>aBytes, b, <usize>bBytes);
+      state = difference < 0 || (difference == 0 && test == TEXT_LESS_OR_EQUAL) ? TRUE : FALSE;
+    }
+    putState(states, <usize>i, mode, state > TRUE ? state : state ^ negate);
+  }
 }

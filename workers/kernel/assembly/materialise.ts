@@ -1,11 +1,7 @@
 // Turns one field of a raw table into clean views for the live rows: quotes stripped, doubled quotes undone, null texts
 // resolved.
+import { NEXT, POSITION, WANTED } from '../layout/materialise';
 import { isNullText, mayBeNullText } from './null-texts';
-
-/** u32 slots of the state, in and out: position in the selection, first free address of the arena, bytes wanted. */
-const POSITION: usize = 0;
-const NEXT: usize = 4;
-const WANTED: usize = 8;
 
 /**
  * Goes on from POSITION to `live`, or until a cell does not fit before `limit` (WANTED tells how much it needs, else 0).

@@ -1,17 +1,10 @@
 // Reads cells of text as numbers into a typed column. Only the common spelling is read: an optional minus, up to 15 digits
 // in sound groups, a decimal mark. Everything else is handed back to the plain twin, workers/values/number-text.ts and
-// decimal.ts. The format (u32): 0 decimal mark, 4 grouping (0 = none), 8 whether a minus may stand before, 12 form (vector.ts),
-// 16 digits behind the point (AS_WRITTEN), 20 rounding, 24 whether a double may be minus zero; 28 is set to whether all cells read
-// stand there as their integers or decimals are written with that mark.
+// decimal.ts. The format: layout/numbers.ts.
+import { META_NULL } from '../layout/cells';
+import { DECIMAL, DOUBLE } from '../layout/expressions';
+import { AS_WRITTEN, DOWN, HALF_EVEN, HALF_UP, READ_ARE_WRITTEN, READ_FORM, READ_GROUPING, READ_MARK, READ_MINUS_ZERO, READ_ROUNDING, READ_SCALE, READ_SIGNED } from '../layout/numbers';
 import { viewOf } from './cell';
-import { DECIMAL, DOUBLE } from './vector';
-
-const AS_WRITTEN: u32 = 0xffffffff;
-const HALF_EVEN: u32 = 1;
-const HALF_UP: u32 = 2;
-const DOWN: u32 = 3;
-
-const META_NULL: u8 = 255;
 
 /** Digits that are exact in a double, and whose decimals are. */
 const DIGITS_MAX: u32 = 15;
@@ -56,9 +49,9 @@ let longGroups: bool = false;
  * handed back go to `todo`: u32 count, then the rows.
  */
 export function readNumbers(views: usize, rows: usize, count: u32, format: usize, at: usize, meta: usize, todo: usize): u32 {
-  const point = load<u32>(format), group = load<u32>(format, 4), signed = load<u32>(format, 8) != 0;
-  const form = load<u32>(format, 12), scaleMost = load<u32>(format, 16), rounding = load<u32>(format, 20);
-  const minusZero = load<u32>(format, 24) != 0;
+  const point = load<u32>(format, READ_MARK), group = load<u32>(format, READ_GROUPING), signed = load<u32>(format, READ_SIGNED) != 0;
+  const form = load<u32>(format, READ_FORM), scaleMost = load<u32>(format, READ_SCALE), rounding = load<u32>(format, READ_ROUNDING);
+  const minusZero = load<u32>(format, READ_MINUS_ZERO) != 0;
   const points = LOWEST_BITS * <u64>(point ^ 0x30), minus: u32 = signed ? 0x2d : NO_BYTE;
   const scaleBound: u32 = scaleMost == AS_WRITTEN ? 0 : AS_WRITTEN, scaleKept: u32 = form == DECIMAL ? 7 : 0;
   let filled: u32 = 0, back: u32 = 0, others: u32 = 0;
@@ -74,7 +67,7 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
     const cell = load<u64>(view);
     let start = <usize>cell;
     if (start == 0) {
-      store<u8>(meta + row, META_NULL);
+      store<u8>(meta + row, <u8>META_NULL);
       continue;
     }
     isShort = <u32>(cell >> 32) <= WORD_BYTES;
@@ -109,7 +102,7 @@ export function readNumbers(views: usize, rows: usize, count: u32, format: usize
     store<u8>(meta + row, form == DECIMAL ? <u8>scale : 0);
   }
   store<u32>(todo, back);
-  store<u32>(format, <u32>(others == 0), 28);
+  store<u32>(format, <u32>(others == 0), READ_ARE_WRITTEN);
   return filled;
 }
 

@@ -1,24 +1,39 @@
 // Finds and replaces matches of a pattern that never has to give a character back: a sequence of sets of characters, each so many
 // times. Cells with bytes above 127 are handed back, unless all sets are of ASCII: then such bytes are just in none of them.
-// Plain twin: patternStep in operations/cells/replace-steps.ts over the engines of expression/regular-expression.ts. A program
-// is u32: 0 items, 4 whether it starts at the start, 8 whether it ends at the end, 12 pieces, 16 replacements at most, 20 address
-// of the pieces, 24 whether all sets are of ASCII, 28 how many items at the start are one character each, 32 those characters and
-// 40 their mask (u64); from 48 on its items of 32 bytes: 16 bytes with a bit for each ASCII character, u32 least, u32 most. A piece is 3 u32: 0 and address and length of a text, or 1 and the items [from, to) whose text it is.
+// Plain twin: patternStep in operations/cells/replace-steps.ts over the engines of expression/regular-expression.ts. Programs:
+// layout/patterns.ts.
+import {
+  FROM_START,
+  HEAD_BYTES,
+  IS_ASCII,
+  ITEM_BYTES,
+  ITEM_LEAST,
+  ITEM_MOST,
+  ITEMS,
+  ITEMS_MAX,
+  LITERALS,
+  LITERALS_OFFSET,
+  MASK_OFFSET,
+  PIECE_BYTES,
+  PIECE_FROM,
+  PIECE_GROUP,
+  PIECE_TO,
+  PIECES,
+  PIECES_AT,
+  REPLACEMENTS_MAX,
+  TO_END,
+} from '../layout/patterns';
 import { copy, hasHighByte, members, viewOf } from './cell';
 
-const ITEMS: usize = 48;
-const ITEM_BYTES: usize = 32;
-const PIECE_BYTES: usize = 12;
-
-/** Starts of the items of the match at hand, and its end: room for 64 items. */
-const STARTS: usize = memory.data(65 * 4);
+/** Starts of the items of the match at hand, and its end. */
+const STARTS: usize = memory.data((<i32>ITEMS_MAX + 1) * 4);
 
 /**
  * Finds the first match in each cell; what the items [from, to) took becomes the view in `found`, null where it is empty. Cells
  * that only an engine can search, and (`missesBack`) those without a match, are handed back to `todo`: u32 count, then the rows.
  */
 export function findPattern(views: usize, rows: usize, count: u32, program: usize, from: u32, to: u32, missesBack: u32, found: usize, todo: usize): void {
-  const items = <usize>load<u32>(program), fixedStart = load<u32>(program, 4) != 0, bytesDo = load<u32>(program, 24) != 0;
+  const items = <usize>load<u32>(program, ITEMS), fixedStart = load<u32>(program, FROM_START) != 0, bytesDo = load<u32>(program, IS_ASCII) != 0;
   let back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), made = found + (view - views);
@@ -46,7 +61,7 @@ export function findPattern(views: usize, rows: usize, count: u32, program: usiz
 @inline
 function firstMatch(program: usize, s: usize, e: usize, fixedStart: bool): usize {
   if (fixedStart) return matchAt(program, s, e);
-  for (let p = firstMember(program + ITEMS, s, e); p < e; p = firstMember(program + ITEMS, p + 1, e)) {
+  for (let p = firstMember(program + HEAD_BYTES, s, e); p < e; p = firstMember(program + HEAD_BYTES, p + 1, e)) {
     const end = matchAt(program, p, e);
     if (end != 0) return end;
   }
@@ -54,7 +69,7 @@ function firstMatch(program: usize, s: usize, e: usize, fixedStart: bool): usize
 }
 
 export function replacePattern(views: usize, rows: usize, count: u32, program: usize, cellBytesMax: u32, next: usize, limit: usize, todo: usize): usize {
-  const bytesDo = load<u32>(program, 24) != 0, fixedStart = load<u32>(program, 4) != 0;
+  const bytesDo = load<u32>(program, IS_ASCII) != 0, fixedStart = load<u32>(program, FROM_START) != 0;
   let kept: u32 = 0, back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = <u32>((view - views) >> 3);
@@ -87,13 +102,13 @@ function replaceStart(program: usize, s: usize, e: usize, o: usize, limit: usize
 
 /** As replaceStart, wherever the pattern matches. */
 function replaceAll(program: usize, s: usize, e: usize, o: usize, limit: usize, cellBytesMax: usize): usize {
-  let left = load<u32>(program, 16);
+  let left = load<u32>(program, REPLACEMENTS_MAX);
   const start = o;
   let from = s;
-  for (let p = firstMember(program + ITEMS, s, e); p < e && left != 0; ) {
+  for (let p = firstMember(program + HEAD_BYTES, s, e); p < e && left != 0; ) {
     const end = matchAt(program, p, e);
     if (end == 0) {
-      p = firstMember(program + ITEMS, p + 1, e);
+      p = firstMember(program + HEAD_BYTES, p + 1, e);
       continue;
     }
     left--;
@@ -102,7 +117,7 @@ function replaceAll(program: usize, s: usize, e: usize, o: usize, limit: usize, 
     if (o == 0) return 0;
     from = end;
     if (o - start > cellBytesMax) break;
-    p = firstMember(program + ITEMS, end, e);
+    p = firstMember(program + HEAD_BYTES, end, e);
   }
   return from == s ? start : endCell(o, from, e, limit);
 }
@@ -116,11 +131,11 @@ function endCell(o: usize, from: usize, e: usize, limit: usize): usize {
 
 /** The end of the match at p, 0 when there is none. A match is never empty. */
 function matchAt(program: usize, p: usize, e: usize): usize {
-  const literals = <usize>load<u32>(program, 28);
-  let item = program + ITEMS, start = STARTS;
-  const itemsEnd = item + <usize>load<u32>(program) * ITEM_BYTES;
+  const literals = <usize>load<u32>(program, LITERALS);
+  let item = program + HEAD_BYTES, start = STARTS;
+  const itemsEnd = item + <usize>load<u32>(program, ITEMS) * ITEM_BYTES;
   if (literals != 0) {
-    if (e - p < literals || ((load<u64>(p) ^ load<u64>(program, 32)) & load<u64>(program, 40)) != 0) return 0;
+    if (e - p < literals || ((load<u64>(p) ^ load<u64>(program, LITERALS_OFFSET)) & load<u64>(program, MASK_OFFSET)) != 0) return 0;
     v128.store(start, i32x4.add(i32x4.splat(<i32>p), i32x4(0, 1, 2, 3)));
     v128.store(start, i32x4.add(i32x4.splat(<i32>p), i32x4(4, 5, 6, 7)), 16);
     p += literals;
@@ -129,7 +144,7 @@ function matchAt(program: usize, p: usize, e: usize): usize {
   }
   for (; item < itemsEnd; item += ITEM_BYTES, start += 4) {
     store<u32>(start, <u32>p);
-    const least = <usize>load<u32>(item, 16), most = <usize>load<u32>(item, 20);
+    const least = <usize>load<u32>(item, ITEM_LEAST), most = <usize>load<u32>(item, ITEM_MOST);
     if (most == 1) {
       if (p < e && holds(item, <u32>load<u8>(p))) p++;
       else if (least != 0) return 0;
@@ -148,7 +163,7 @@ function matchAt(program: usize, p: usize, e: usize): usize {
     if (q - p < least) return 0;
     p = q;
   }
-  return load<u32>(program, 8) != 0 && p != e ? 0 : p;
+  return load<u32>(program, TO_END) != 0 && p != e ? 0 : p;
 }
 
 /** Whether a character is in an item's set, which is of ASCII. */
@@ -162,7 +177,7 @@ function holds(item: usize, c: u32): bool {
 // @ts-ignore: decorator
 @inline
 function firstMember(item: usize, p: usize, e: usize): usize {
-  if (load<u32>(item, 16) == 0) return p;
+  if (load<u32>(item, ITEM_LEAST) == 0) return p;
   const set = v128.load(item);
   for (; p < e; p += 16) {
     const found = members(set, v128.load(p));
@@ -173,12 +188,12 @@ function firstMember(item: usize, p: usize, e: usize): usize {
 
 /** Puts what the match that ends at `end` is replaced by; 0 when it does not fit. */
 function putPieces(program: usize, end: usize, o: usize, limit: usize): usize {
-  store<u32>(STARTS + (<usize>load<u32>(program) << 2), <u32>end);
-  let piece = <usize>load<u32>(program, 20);
-  const piecesEnd = piece + <usize>load<u32>(program, 12) * PIECE_BYTES;
+  store<u32>(STARTS + (<usize>load<u32>(program, ITEMS) << 2), <u32>end);
+  let piece = <usize>load<u32>(program, PIECES_AT);
+  const piecesEnd = piece + <usize>load<u32>(program, PIECES) * PIECE_BYTES;
   for (; piece < piecesEnd; piece += PIECE_BYTES) {
-    let s = <usize>load<u32>(piece, 4), length = <usize>load<u32>(piece, 8);
-    if (load<u32>(piece) == 1) {
+    let s = <usize>load<u32>(piece, PIECE_FROM), length = <usize>load<u32>(piece, PIECE_TO);
+    if (load<u32>(piece) == PIECE_GROUP) {
       length = <usize>load<u32>(STARTS + (length << 2));
       s = <usize>load<u32>(STARTS + (s << 2));
       length -= s;

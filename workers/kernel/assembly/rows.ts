@@ -1,6 +1,17 @@
 // Rows as records of bytes, for state that is kept and files that hold what does not fit into memory. A record: u32 its
 // bytes, order and source row as whole numbers of 48 bits, then each column: text length + 1 (0 = null; 7 bits a byte, the
-// lowest first, the highest bit set where more follow) and the bytes; typed u8 meta and 8 bytes. Columns are described by 3 u32 each: 0 views or 1 typed, address, address of meta.
+// lowest first, the highest bit set where more follow) and the bytes; typed u8 meta and 8 bytes; bytes one. How columns are
+// described: layout/records.ts. Bytes at address 0 are zeros.
+import {
+  COLUMN_AT,
+  COLUMN_BYTES,
+  COLUMN_KIND,
+  COLUMN_META,
+  ENTRY_BYTES,
+  ENTRY_RECORD,
+  KIND_BYTES,
+  KIND_VIEWS,
+} from '../layout/records';
 import { copy } from './cell';
 
 /** Bytes before a record's first cell. */
@@ -20,7 +31,7 @@ const AHEAD: u32 = 8;
  * `orders`: f64 per position. `sources`: f64 per physical row, or 0 when they are `sourceFirst` + physical row.
  */
 export function encodeRows(columns: usize, columnCount: u32, rows: usize, from: u32, count: u32, orders: usize, sources: usize, sourceFirst: f64, next: usize, limit: usize, reached: usize): usize {
-  const end = columns + <usize>columnCount * 12;
+  const end = columns + <usize>columnCount * COLUMN_BYTES;
   let i = from;
   for (; i < count; i++) {
     const row = <usize>load<u32>(rows + ((<usize>i) << 2));
@@ -40,11 +51,16 @@ export function encodeRows(columns: usize, columnCount: u32, rows: usize, from: 
 @inline
 function encodeCells(columns: usize, end: usize, row: usize, o: usize, limit: usize): usize {
   if (o > limit) return 0;
-  for (let c = columns; c < end; c += 12) {
-    const at = <usize>load<u32>(c, 4);
-    if (load<u32>(c) == 1) {
+  for (let c = columns; c < end; c += COLUMN_BYTES) {
+    const at = <usize>load<u32>(c, COLUMN_AT);
+    const kind = load<u32>(c, COLUMN_KIND);
+    if (kind != KIND_VIEWS) {
       if (o + 9 > limit) return 0;
-      store<u8>(o, load<u8>(<usize>load<u32>(c, 8) + row));
+      if (kind == KIND_BYTES) {
+        store<u8>(o++, at == 0 ? 0 : load<u8>(at + row));
+        continue;
+      }
+      store<u8>(o, load<u8>(<usize>load<u32>(c, COLUMN_META) + row));
       store<u64>(o, load<u64>(at + (row << 3)), 1);
       o += 9;
       continue;
@@ -101,7 +117,7 @@ function longLengthAt(p: usize): u64 {
  * the records. Gives how many; the address behind the last goes to `reached`.
  */
 export function decodeRows(columns: usize, columnCount: u32, from: usize, end: usize, most: u32, orders: usize, sources: usize, reached: usize): u32 {
-  const columnsEnd = columns + <usize>columnCount * 12;
+  const columnsEnd = columns + <usize>columnCount * COLUMN_BYTES;
   let n: u32 = 0;
   while (n < most && from + HEAD <= end) {
     const bytes = <usize>load<u32>(from);
@@ -116,14 +132,14 @@ export function decodeRows(columns: usize, columnCount: u32, from: usize, end: u
 
 /** As decodeRows, for the records of `count` sort entries (assembly/sort.ts). The result means nothing. */
 export function decodeEntries(columns: usize, columnCount: u32, entries: usize, count: u32, orders: usize, sources: usize): u32 {
-  const columnsEnd = columns + <usize>columnCount * 12;
+  const columnsEnd = columns + <usize>columnCount * COLUMN_BYTES;
   let sink: u32 = 0;
   for (let n: u32 = 0; n < count; n++) {
     if (n + AHEAD < count) {
-      const ahead = <usize>load<u32>(entries + ((<usize>(n + AHEAD)) << 4), 8);
+      const ahead = <usize>load<u32>(entries + (<usize>(n + AHEAD)) * ENTRY_BYTES, ENTRY_RECORD);
       sink ^= load<u32>(ahead) ^ <u32>load<u8>(ahead, 64) ^ <u32>load<u8>(ahead, 128) ^ <u32>load<u8>(ahead, 192);
     }
-    decodeRecord(columns, columnsEnd, <usize>load<u32>(entries + ((<usize>n) << 4), 8), n, orders, sources);
+    decodeRecord(columns, columnsEnd, <usize>load<u32>(entries + (<usize>n) * ENTRY_BYTES, ENTRY_RECORD), n, orders, sources);
   }
   return sink;
 }
@@ -135,17 +151,22 @@ function decodeRecord(columns: usize, columnsEnd: usize, record: usize, n: u32, 
   store<f64>(orders + row, wholeAt(record + 4));
   store<f64>(sources + row, wholeAt(record + 10));
   let p = record + HEAD;
-  for (let c = columns; c < columnsEnd; c += 12) {
-    const at = <usize>load<u32>(c, 4);
-    if (load<u32>(c) == 1) {
-      store<u8>(<usize>load<u32>(c, 8) + <usize>n, load<u8>(p));
+  for (let c = columns; c < columnsEnd; c += COLUMN_BYTES) {
+    const at = <usize>load<u32>(c, COLUMN_AT);
+    const kind = load<u32>(c, COLUMN_KIND);
+    if (kind != KIND_VIEWS) {
+      if (kind == KIND_BYTES) {
+        store<u8>(at + <usize>n, load<u8>(p++));
+        continue;
+      }
+      store<u8>(<usize>load<u32>(c, COLUMN_META) + <usize>n, load<u8>(p));
       store<u64>(at + row, load<u64>(p, 1));
       p += 9;
       continue;
     }
-    const told = lengthAt(p);
-    const length = <u32>told;
-    p += <usize>(told >> 32);
+    const header = lengthAt(p);
+    const length = <u32>header;
+    p += <usize>(header >> 32);
     if (length == 0) {
       store<u64>(at + row, 0);
       continue;

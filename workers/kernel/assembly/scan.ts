@@ -2,6 +2,7 @@
 import { scanBytes } from './scan-bytes';
 import {
   AT,
+  BLOCK_ENTRIES,
   CR,
   FLAG_NUL,
   FLAGS,
@@ -14,10 +15,9 @@ import {
   MODE_UNQUOTED,
   OUT,
   ROW_ENDS,
-} from './structural';
+} from '../layout/scan';
 
-/** One block may write this many entries more than it counts, and 64 of its own. */
-const BLOCK_ENTRIES_BYTES: usize = 72 * 4;
+const BLOCK_ENTRIES_BYTES: usize = BLOCK_ENTRIES * 4;
 
 /** After a block that the SIMD scan could not read, this much is read byte by byte before it tries again. */
 const EXACT_BYTES: usize = 512;
@@ -26,7 +26,7 @@ const EXACT_BYTES: usize = 512;
 const ROUND_BLOCKS: usize = 63;
 
 /**
- * Goes on from the state (see structural.ts) up to `end` or until fewer than 72 entries fit before `limit`. The byte
+ * Goes on from the state (layout/scan.ts) up to `end` or until fewer than BLOCK_ENTRIES fit before `limit`. The byte
  * before AT and the byte at `end` are readable. `quote` 0xFF stands for none: valid text never holds it.
  * Measured in 256 KiB windows, one thread of a busy 2-core machine, Node 20: 5.4 to 8 GB/s on orders of 12 columns with few
  * quotes, 3.8 to 4.3 with every field quoted, 4.2 to 5.4 on 100 narrow columns; the noise is about a quarter.

@@ -1,22 +1,9 @@
 // Keys whose byte order is the order of rows, from the columns to sort by. Plain twin: operations/rows/sort-key.ts, which also
-// tells what the bytes mean. A term is 5 u32: kind (0 text, 1 integer, 2 decimal, 3 number, 4 boolean), values or views, meta,
-// whether it falls, whether nulls come first.
+// tells what the bytes mean. Terms: layout/sort-keys.ts.
+import { META_NULL } from '../layout/cells';
+import { DECIMAL, EXPONENT_BIAS, INTEGER, NULL_FIRST, NULL_LAST, NUMBER, TERM_BYTES, TERM_FALLS, TERM_KIND, TERM_META, TERM_NULLS_FIRST, TERM_VALUES, TEXT, VALUE, ZERO } from '../layout/sort-keys';
 import { viewOf } from './cell';
 
-const TEXT: u32 = 0;
-const INTEGER: u32 = 1;
-const DECIMAL: u32 = 2;
-const NUMBER: u32 = 3;
-
-const TERM_BYTES: usize = 20;
-const NULL_FIRST: u8 = 0;
-const VALUE: u8 = 1;
-const NULL_LAST: u8 = 2;
-const META_NULL: u8 = 255;
-
-/** Around this lie the signed exponents of decimals. */
-const ZERO: i32 = 0x8000;
-const EXPONENT_BIAS: i32 = 2048;
 
 /** Bytes that a key of anything but text takes at most. */
 const FIXED_BYTES: usize = 24;
@@ -41,11 +28,11 @@ export function sortKeys(terms: usize, termCount: u32, rows: usize, count: u32, 
 // @ts-ignore: decorator
 @inline
 function putTerm(term: usize, row: usize, o: usize, limit: usize): usize {
-  const kind = load<u32>(term), place = <usize>load<u32>(term, 4) + (row << 3);
-  const meta = kind == TEXT ? 0 : load<u8>(<usize>load<u32>(term, 8) + row);
+  const kind = load<u32>(term, TERM_KIND), place = <usize>load<u32>(term, TERM_VALUES) + (row << 3);
+  const meta = kind == TEXT ? 0 : load<u8>(<usize>load<u32>(term, TERM_META) + row);
   if (o + FIXED_BYTES > limit) return 0;
   if (kind == TEXT ? load<u32>(place) == 0 : meta == META_NULL) {
-    store<u8>(o, load<u32>(term, 16) != 0 ? NULL_FIRST : NULL_LAST);
+    store<u8>(o, load<u32>(term, TERM_NULLS_FIRST) != 0 ? NULL_FIRST : NULL_LAST);
     return o + 1;
   }
   store<u8>(o, VALUE);
@@ -58,7 +45,7 @@ function putTerm(term: usize, row: usize, o: usize, limit: usize): usize {
     store<u8>(start, meta);
     o = start + 1;
   }
-  if (load<u32>(term, 12) != 0) for (let p = start; p < o; p++) store<u8>(p, ~load<u8>(p));
+  if (load<u32>(term, TERM_FALLS) != 0) for (let p = start; p < o; p++) store<u8>(p, ~load<u8>(p));
   return o;
 }
 

@@ -1,19 +1,19 @@
-// Sorts records (assembly/rows.ts) by the bytes of their first column, the key; equal keys keep their order. An entry is 16
-// bytes: u64 the key's first 8 bytes as a number, u32 address of the record, u32 unused.
+// Sorts records (assembly/rows.ts) by the bytes of their first column, the key; equal keys keep their order.
+// Entries: layout/records.ts.
+import { DIGITS, ENTRY_BYTES, ENTRY_RECORD } from '../layout/records';
 import { copy } from './cell';
 import { HEAD, lengthAt } from './rows';
 
 /** Digits of the radix sort: 11 bits each, six passes over 8 bytes; passes in which all digits are equal are left out. */
 const DIGIT_BITS: u64 = 11;
-const DIGITS: usize = 2048;
 
 /** Writes an entry for each record of [from, end). Gives how many. */
 export function listRecords(from: usize, end: usize, entries: usize): u32 {
   let n: u32 = 0;
   for (; from < end; from += <usize>load<u32>(from)) {
-    const entry = entries + (<usize>(n++) << 4);
+    const entry = entries + <usize>(n++) * ENTRY_BYTES;
     store<u64>(entry, keyWord(from, 0));
-    store<u32>(entry, <u32>from, 8);
+    store<u32>(entry, <u32>from, ENTRY_RECORD);
     store<u32>(entry, 0, 12);
   }
   return n;
@@ -23,10 +23,10 @@ export function listRecords(from: usize, end: usize, entries: usize): u32 {
 // @ts-ignore: decorator
 @inline
 function keyWord(record: usize, offset: usize): u64 {
-  const told = lengthAt(record + HEAD);
-  const length = <usize>(<u32>told) - 1;
+  const header = lengthAt(record + HEAD);
+  const length = <usize>(<u32>header) - 1;
   if (length <= offset) return 0;
-  const word = bswap<u64>(load<u64>(record + HEAD + <usize>(told >> 32) + offset));
+  const word = bswap<u64>(load<u64>(record + HEAD + <usize>(header >> 32) + offset));
   const has = length - offset;
   return has >= 8 ? word : word & ~((<u64>0xffffffffffffffff) >> ((<u64>has) << 3));
 }
@@ -37,16 +37,16 @@ function keyLength(record: usize): usize {
   return <usize>(<u32>lengthAt(record + HEAD)) - 1;
 }
 
-/** Sorts `count` entries with a spare array of the same size; gives the address of the sorted one. `counts`: 8 KiB. */
+/** Sorts `count` entries with a spare array of the same size; gives the address of the sorted one. `counts`: SORT_COUNTS_BYTES. */
 export function sortEntries(entries: usize, spare: usize, count: u32, counts: usize): usize {
   const sorted = radixSort(entries, spare, <usize>count, counts);
   const other = sorted == entries ? spare : entries;
   let from: u32 = 0;
   while (from < count) {
-    const word = load<u64>(sorted + ((<usize>from) << 4));
+    const word = load<u64>(sorted + (<usize>from) * ENTRY_BYTES);
     let to = from + 1;
-    while (to < count && load<u64>(sorted + ((<usize>to) << 4)) == word) to++;
-    if (to - from > 1) sortTies(sorted + ((<usize>from) << 4), other + ((<usize>from) << 4), to - from, 8, 0, counts);
+    while (to < count && load<u64>(sorted + (<usize>to) * ENTRY_BYTES) == word) to++;
+    if (to - from > 1) sortTies(sorted + (<usize>from) * ENTRY_BYTES, other + (<usize>from) * ENTRY_BYTES, to - from, 8, 0, counts);
     from = to;
   }
   return sorted;
@@ -56,7 +56,7 @@ function radixSort(a: usize, b: usize, n: usize, counts: usize): usize {
   for (let shift: u64 = 0; shift < 64; shift += DIGIT_BITS) {
     memory.fill(counts, 0, DIGITS << 2);
     for (let i: usize = 0; i < n; i++) {
-      const at = counts + ((<usize>((load<u64>(a + (i << 4)) >> shift) & (DIGITS - 1))) << 2);
+      const at = counts + ((<usize>((load<u64>(a + i * ENTRY_BYTES) >> shift) & (DIGITS - 1))) << 2);
       store<u32>(at, load<u32>(at) + 1);
     }
     const first = n == 0 ? 0 : <usize>((load<u64>(a) >> shift) & (DIGITS - 1));
@@ -68,11 +68,11 @@ function radixSort(a: usize, b: usize, n: usize, counts: usize): usize {
       sum += here;
     }
     for (let i: usize = 0; i < n; i++) {
-      const entry = v128.load(a + (i << 4));
+      const entry = v128.load(a + i * ENTRY_BYTES);
       const at = counts + ((<usize>((v128.extract_lane<u64>(entry, 0) >> shift) & (DIGITS - 1))) << 2);
       const to = load<u32>(at);
       store<u32>(at, to + 1);
-      v128.store(b + ((<usize>to) << 4), entry);
+      v128.store(b + (<usize>to) * ENTRY_BYTES, entry);
     }
     const t = a;
     a = b;
@@ -100,14 +100,14 @@ function sortTies(entries: usize, spare: usize, count: u32, offset: usize, depth
     const isOver = loadWords(entries, count, offset);
     sortWords(entries, spare, count, counts);
     if (isOver) return;
-    if (load<u64>(entries) != load<u64>(entries + ((<usize>count - 1) << 4))) break;
+    if (load<u64>(entries) != load<u64>(entries + (<usize>count - 1) * ENTRY_BYTES)) break;
   }
   let from: u32 = 0;
   while (from < count) {
-    const word = load<u64>(entries + ((<usize>from) << 4));
+    const word = load<u64>(entries + (<usize>from) * ENTRY_BYTES);
     let to = from + 1;
-    while (to < count && load<u64>(entries + ((<usize>to) << 4)) == word) to++;
-    if (to - from > 1) sortTies(entries + ((<usize>from) << 4), spare + ((<usize>from) << 4), to - from, offset + 8, depth + 1, counts);
+    while (to < count && load<u64>(entries + (<usize>to) * ENTRY_BYTES) == word) to++;
+    if (to - from > 1) sortTies(entries + (<usize>from) * ENTRY_BYTES, spare + (<usize>from) * ENTRY_BYTES, to - from, offset + 8, depth + 1, counts);
     from = to;
   }
 }
@@ -121,14 +121,14 @@ export function reloadEntries(entries: usize, count: u32): void {
 function loadWords(entries: usize, count: u32, offset: usize): bool {
   let isOver = true;
   for (let i: usize = 0; i < <usize>count; i++) {
-    const entry = entries + (i << 4), record = <usize>load<u32>(entry, 8);
+    const entry = entries + i * ENTRY_BYTES, record = <usize>load<u32>(entry, ENTRY_RECORD);
     store<u64>(entry, keyWord(record, offset));
     if (keyLength(record) > offset) isOver = false;
   }
   if (!isOver) return false;
   for (let i: usize = 0; i < <usize>count; i++) {
-    const entry = entries + (i << 4);
-    store<u64>(entry, <u64>keyLength(<usize>load<u32>(entry, 8)));
+    const entry = entries + i * ENTRY_BYTES;
+    store<u64>(entry, <u64>keyLength(<usize>load<u32>(entry, ENTRY_RECORD)));
   }
   return true;
 }
@@ -137,7 +137,7 @@ function loadWords(entries: usize, count: u32, offset: usize): bool {
 function sortWords(entries: usize, spare: usize, count: u32, counts: usize): void {
   let isSorted = true;
   for (let i: usize = 1; i < <usize>count && isSorted; i++) {
-    isSorted = load<u64>(entries + ((i - 1) << 4)) <= load<u64>(entries + (i << 4));
+    isSorted = load<u64>(entries + (i - 1) * ENTRY_BYTES) <= load<u64>(entries + i * ENTRY_BYTES);
   }
   if (isSorted) return;
   let from = entries, to = spare;
@@ -150,22 +150,22 @@ function sortWords(entries: usize, spare: usize, count: u32, counts: usize): voi
       to = t;
     }
   }
-  if (from != entries) memory.copy(entries, from, (<usize>count) << 4);
+  if (from != entries) memory.copy(entries, from, (<usize>count) * ENTRY_BYTES);
 }
 
 function mergeWords(from: usize, to: usize, start: u32, width: u32, count: u32): void {
   const middle = min(start + width, count), end = min(start + width + width, count);
-  let a = from + ((<usize>start) << 4), b = from + ((<usize>middle) << 4), o = to + ((<usize>start) << 4);
-  const aEnd = b, bEnd = from + ((<usize>end) << 4);
+  let a = from + (<usize>start) * ENTRY_BYTES, b = from + (<usize>middle) * ENTRY_BYTES, o = to + (<usize>start) * ENTRY_BYTES;
+  const aEnd = b, bEnd = from + (<usize>end) * ENTRY_BYTES;
   while (a < aEnd && b < bEnd) {
     const left = load<u64>(a) <= load<u64>(b);
     v128.store(o, v128.load(left ? a : b));
-    o += 16;
-    a += left ? 16 : 0;
-    b += left ? 0 : 16;
+    o += ENTRY_BYTES;
+    a += left ? ENTRY_BYTES : 0;
+    b += left ? 0 : ENTRY_BYTES;
   }
-  for (; a < aEnd; a += 16, o += 16) v128.store(o, v128.load(a));
-  for (; b < bEnd; b += 16, o += 16) v128.store(o, v128.load(b));
+  for (; a < aEnd; a += ENTRY_BYTES, o += ENTRY_BYTES) v128.store(o, v128.load(a));
+  for (; b < bEnd; b += ENTRY_BYTES, o += ENTRY_BYTES) v128.store(o, v128.load(b));
 }
 
 /** Merge sort by what the keys are from `offset` on; stable, in place. */
@@ -178,13 +178,13 @@ function sortByComparison(entries: usize, spare: usize, count: u32, offset: usiz
     from = to;
     to = t;
   }
-  if (from != entries) memory.copy(entries, from, (<usize>count) << 4);
+  if (from != entries) memory.copy(entries, from, (<usize>count) * ENTRY_BYTES);
 }
 
 function alreadySorted(entries: usize, count: u32, offset: usize): bool {
   for (let i: u32 = 1; i < count; i++) {
-    const entry = entries + ((<usize>i) << 4);
-    if (compareRest(<usize>load<u32>(entry - 16, 8), <usize>load<u32>(entry, 8), offset) > 0) return false;
+    const entry = entries + (<usize>i) * ENTRY_BYTES;
+    if (compareRest(<usize>load<u32>(entry - ENTRY_BYTES, ENTRY_RECORD), <usize>load<u32>(entry, ENTRY_RECORD), offset) > 0) return false;
   }
   return true;
 }
@@ -195,9 +195,9 @@ function mergeHalves(from: usize, to: usize, start: u32, width: u32, count: u32,
   let j = middle, end = middle + width;
   if (end > count) end = count;
   for (let k = start; k < end; k++) {
-    const a = from + ((<usize>i) << 4), b = from + ((<usize>j) << 4);
-    const left = i < middle && (j >= end || compareRest(<usize>load<u32>(a, 8), <usize>load<u32>(b, 8), offset) <= 0);
-    v128.store(to + ((<usize>k) << 4), v128.load(left ? a : b));
+    const a = from + (<usize>i) * ENTRY_BYTES, b = from + (<usize>j) * ENTRY_BYTES;
+    const left = i < middle && (j >= end || compareRest(<usize>load<u32>(a, ENTRY_RECORD), <usize>load<u32>(b, ENTRY_RECORD), offset) <= 0);
+    v128.store(to + (<usize>k) * ENTRY_BYTES, v128.load(left ? a : b));
     if (left) i++;
     else j++;
   }
@@ -218,7 +218,7 @@ function compareRest(a: usize, b: usize, offset: usize): i32 {
 export function gatherRecords(entries: usize, from: u32, count: u32, next: usize, limit: usize, reached: usize): usize {
   let i = from;
   for (; i < count; i++) {
-    const record = <usize>load<u32>(entries + ((<usize>i) << 4), 8);
+    const record = <usize>load<u32>(entries + (<usize>i) * ENTRY_BYTES, ENTRY_RECORD);
     const bytes = <usize>load<u32>(record);
     if (next + bytes > limit) break;
     next = copy(next, record, record + bytes);
@@ -232,8 +232,8 @@ export function gatherRecords(entries: usize, from: u32, count: u32, next: usize
  * many.
  */
 export function keepBefore(keys: usize, rows: usize, count: u32, last: usize, kept: usize): u32 {
-  const told = lengthAt(last + HEAD);
-  const start = last + HEAD + <usize>(told >> 32), length = <usize>(<u32>told) - 1;
+  const header = lengthAt(last + HEAD);
+  const start = last + HEAD + <usize>(header >> 32), length = <usize>(<u32>header) - 1;
   const word = keyWord(last, 0);
   let n: u32 = 0;
   for (let i: usize = 0; i < <usize>count; i++) {

@@ -1,16 +1,8 @@
 // Conditions over the rows of a list as one byte per position: false, true, null, or unknown (a cell that no kernel reads
 // exactly, or an error of the row): what is unknown in the end the closures decide. Plain twin: the closures of
 // workers/expression, which a property test holds all of this against.
-
-export const FALSE: u32 = 0;
-export const TRUE: u32 = 1;
-export const NULL: u32 = 2;
-export const UNKNOWN: u32 = 3;
-
-/** How a kernel that makes states puts them to those that are there: in their place, behind `&&`, behind `||`. */
-export const SET: u32 = 0;
-export const AND: u32 = 1;
-export const OR: u32 = 2;
+import { META_NULL } from '../layout/cells';
+import { AND, NULL, SET, TRUE, UNKNOWN } from '../layout/expressions';
 
 /** Outcome of two states at left * 4 + right: `&&`, then `||`. One decisive side decides, whatever the other one is. */
 const OUTCOMES: usize = memory.data<u8>([
@@ -53,13 +45,13 @@ export function negateStates(states: usize, count: u32): void {
 export function loadBooleans(meta: usize, rows: usize, count: u32, states: usize, mode: u32): void {
   for (let i: usize = 0; i < <usize>count; i++) {
     const value = <u32>load<u8>(meta + <usize>load<u32>(rows + (i << 2)));
-    putState(states, i, mode, value > 1 ? NULL : value);
+    putState(states, i, mode, value > TRUE ? NULL : value);
   }
 }
 
 /** The first position from `from` on whose state is unknown; `count` when there is none. */
 export function findUnknown(states: usize, from: u32, count: u32): u32 {
-  const unknown = i8x16.splat(3);
+  const unknown = i8x16.splat(<i8>UNKNOWN);
   for (let i = from; i < count; i += 16) {
     const mask = i8x16.bitmask(i8x16.eq(v128.load(states + <usize>i), unknown));
     if (mask != 0) return min<u32>(count, i + <u32>ctz(mask));
@@ -75,4 +67,17 @@ export function keepTrue(states: usize, rows: usize, count: u32): u32 {
     kept += (<usize>(<u32>load<u8>(states + i) == TRUE)) << 2;
   }
   return <u32>((kept - rows) >> 2);
+}
+
+/** Writes states into the meta bytes of a boolean column. Gives how many are not null; unknown rows go to `todo`: u32 count, then the rows. */
+export function storeStates(states: usize, rows: usize, count: u32, meta: usize, todo: usize): u32 {
+  let filled: u32 = 0, left: usize = 0;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    const row = load<u32>(rows + (i << 2)), state = <u32>load<u8>(states + i);
+    store<u8>(meta + <usize>row, <u8>(state <= TRUE ? state : META_NULL));
+    filled += <u32>(state <= TRUE);
+    if (state == UNKNOWN) store<u32>(todo + (++left << 2), row);
+  }
+  store<u32>(todo, <u32>left);
+  return filled;
 }

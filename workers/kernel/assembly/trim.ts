@@ -1,5 +1,7 @@
 // White space around and inside cells.
+import { FALSE, TEXT_BYTES_MAX, TRUE, UNKNOWN, UNKNOWN_TEXT } from '../layout/expressions';
 import { copy, spaceAt, spaceBefore, viewOf } from './cell';
+import { isSettled, putState } from './states';
 
 /** Narrows each view to what stands between its leading and trailing white space. Nothing is copied. */
 export function trimViews(views: usize, rows: usize, count: u32): void {
@@ -125,4 +127,24 @@ export function keepEmpty(views: usize, rows: usize, count: u32): u32 {
     kept += (<usize>(<u32>view == 0 || view >> 32 == 0)) << 2;
   }
   return <u32>((kept - rows) >> 2);
+}
+
+/** Whether each text is null, empty or white space. */
+export function matchBlank(views: usize, rows: usize, count: u32, states: usize, mode: u32): void {
+  for (let i: u32 = 0; i < count; i++) {
+    if (isSettled(states, <usize>i, mode)) continue;
+    const view = viewOf(views, rows, i);
+    let s = <usize>load<u32>(view);
+    const length = load<u32>(view, 4), e = s + <usize>length;
+    if (s == <usize>UNKNOWN_TEXT || length > TEXT_BYTES_MAX) {
+      putState(states, <usize>i, mode, UNKNOWN);
+      continue;
+    }
+    while (s < e) {
+      const n = spaceAt(s, e);
+      if (n == 0) break;
+      s += n;
+    }
+    putState(states, <usize>i, mode, s < e ? FALSE : TRUE);
+  }
 }

@@ -1,15 +1,9 @@
 // Keys of typed values: the same bytes for equal values. Integers, dates and doubles are their own 8 bytes, booleans one;
 // decimals are written anew, without zeros at their end: i64 digits and u8 scale. Plain twin: bigKey in
 // operations/keys/row-keys.ts, which also writes decimals beyond 64 bits.
+import { META_BIG, META_NULL } from '../layout/cells';
+import { DECIMAL_KEY_BYTES, KEY_BOOLEAN, KEY_DOUBLE, KEY_WORD } from '../layout/keys';
 import { viewOf } from './cell';
-
-const EIGHT_BYTES: u32 = 0;
-const DOUBLE: u32 = 1;
-const BOOLEAN: u32 = 2;
-
-const META_NULL: u32 = 255;
-const META_BIG: u32 = 254;
-const DECIMAL_KEY_BYTES: usize = 9;
 
 /** Zero has no sign in a key. */
 const ZERO: usize = memory.data<f64>([0]);
@@ -22,26 +16,26 @@ export function typedKeys(at: usize, meta: usize, rows: usize, count: u32, kind:
   let back: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const view = viewOf(views, rows, i), row = (view - views) >> 3;
-    const told = <u32>load<u8>(meta + row);
-    if (told == META_NULL) {
+    const cellMeta = <u32>load<u8>(meta + row);
+    if (cellMeta == META_NULL) {
       store<u64>(view, 0);
       continue;
     }
     const value = at + (row << 3);
     let start = value, length: u32 = 8;
-    if (kind == BOOLEAN) {
+    if (kind == KEY_BOOLEAN) {
       start = meta + row;
       length = 1;
-    } else if (kind == DOUBLE) {
+    } else if (kind == KEY_DOUBLE) {
       if (load<f64>(value) == 0) start = ZERO;
-    } else if (kind != EIGHT_BYTES) {
-      if (told == META_BIG) {
+    } else if (kind != KEY_WORD) {
+      if (cellMeta == META_BIG) {
         back++;
         store<u32>(todo + ((<usize>back) << 2), <u32>row);
         continue;
       }
       if (next + DECIMAL_KEY_BYTES > limit) return 0;
-      putDecimal(next, load<i64>(value), told);
+      putDecimal(next, load<i64>(value), cellMeta);
       start = next;
       length = <u32>DECIMAL_KEY_BYTES;
       next += DECIMAL_KEY_BYTES;

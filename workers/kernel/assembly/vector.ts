@@ -1,12 +1,9 @@
-// Vectors of numbers over the rows of a list, for expressions. A vector is 5 u32: address of its values (8 bytes each: f64,
-// or the i64 digits of a decimal), of its marks, of its scales (decimals), its step (8, or 0 for a constant), 0. A mark is
-// 0 for a value, else NULL or UNKNOWN (see states.ts): what a kernel cannot compute exactly is unknown.
-import { isSettled, NULL, UNKNOWN } from './states';
+// Vectors of numbers over the rows of a list, for expressions. How they lie: layout/expressions.ts. What a kernel
+// cannot compute exactly is unknown (see states.ts).
+import { META_BIG, META_NULL } from '../layout/cells';
+import { DECIMAL, INTEGER, NULL, UNKNOWN, UNKNOWN_TEXT, VECTOR_MARKS, VECTOR_SCALES, VECTOR_STEP_BYTES, VECTOR_VALUES } from '../layout/expressions';
+import { isSettled } from './states';
 import { viewOf } from './cell';
-
-export const DOUBLE: u32 = 0;
-export const INTEGER: u32 = 1;
-export const DECIMAL: u32 = 2;
 
 /** Digits that are exact in a double, and whose decimals are. */
 const DIGITS_MAX: u32 = 15;
@@ -14,25 +11,22 @@ const DIGITS_MAX: u32 = 15;
 /** Integers up to this size are exact in a double. */
 export const SAFE_MAX: f64 = 9007199254740991;
 
-const META_NULL: u32 = 255;
-const META_BIG: u32 = 254;
-
 // @ts-ignore: decorator
 @inline
 export function valueAt(vector: usize, i: usize): usize {
-  return <usize>load<u32>(vector) + i * <usize>load<u32>(vector, 12);
+  return <usize>load<u32>(vector, VECTOR_VALUES) + i * <usize>load<u32>(vector, VECTOR_STEP_BYTES);
 }
 
 // @ts-ignore: decorator
 @inline
 export function markAt(vector: usize, i: usize): u32 {
-  return <u32>load<u8>(<usize>load<u32>(vector, 4) + (load<u32>(vector, 12) == 0 ? 0 : i));
+  return <u32>load<u8>(<usize>load<u32>(vector, VECTOR_MARKS) + (load<u32>(vector, VECTOR_STEP_BYTES) == 0 ? 0 : i));
 }
 
 // @ts-ignore: decorator
 @inline
 export function scaleAt(vector: usize, i: usize): u32 {
-  return <u32>load<u8>(<usize>load<u32>(vector, 8) + (load<u32>(vector, 12) == 0 ? 0 : i));
+  return <u32>load<u8>(<usize>load<u32>(vector, VECTOR_SCALES) + (load<u32>(vector, VECTOR_STEP_BYTES) == 0 ? 0 : i));
 }
 
 const POWERS: usize = memory.data<f64>([1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15]);
@@ -42,14 +36,14 @@ const POWERS: usize = memory.data<f64>([1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 
  * spellings are unknown, and so are rows that `states` has settled for `mode`.
  */
 export function parseNumbers(views: usize, rows: usize, count: u32, form: u32, vector: usize, states: usize, mode: u32): void {
-  const values = <usize>load<u32>(vector), marks = <usize>load<u32>(vector, 4), scales = <usize>load<u32>(vector, 8);
+  const values = <usize>load<u32>(vector, VECTOR_VALUES), marks = <usize>load<u32>(vector, VECTOR_MARKS), scales = <usize>load<u32>(vector, VECTOR_SCALES);
   for (let i: u32 = 0; i < count; i++) {
     store<u8>(marks + <usize>i, <u8>UNKNOWN);
     if (isSettled(states, <usize>i, mode)) continue;
     const view = viewOf(views, rows, i);
     const start = <usize>load<u32>(view);
-    if (start == 0) {
-      store<u8>(marks + <usize>i, <u8>NULL);
+    if (start <= <usize>UNKNOWN_TEXT) {
+      if (start == 0) store<u8>(marks + <usize>i, <u8>NULL);
       continue;
     }
     const end = start + <usize>load<u32>(view, 4);
@@ -82,7 +76,7 @@ export function parseNumbers(views: usize, rows: usize, count: u32, form: u32, v
 
 /** Reads a typed column. Integers beyond those that are exact in a double and decimals beyond 64 bits are unknown. */
 export function loadNumbers(at: usize, meta: usize, rows: usize, count: u32, form: u32, vector: usize): void {
-  const values = <usize>load<u32>(vector), marks = <usize>load<u32>(vector, 4), scales = <usize>load<u32>(vector, 8);
+  const values = <usize>load<u32>(vector, VECTOR_VALUES), marks = <usize>load<u32>(vector, VECTOR_MARKS), scales = <usize>load<u32>(vector, VECTOR_SCALES);
   for (let i: usize = 0; i < <usize>count; i++) {
     const row = <usize>load<u32>(rows + (i << 2));
     const kind = <u32>load<u8>(meta + row);

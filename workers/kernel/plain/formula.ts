@@ -2,22 +2,19 @@
 // (assembly/formula.ts), used for headers and for rows that are too large for the kernels.
 //
 // A cell starting with + or - is let through by `auto` when it is one of
-//   number    = sign [space] [point] digits *(separator digits) [("e" | "E") [sign] digits] [[space] "%"] *" "
+//   number    = sign [space] [currency [space]] [point] digits *(separator digits) [("e" | "E") [sign] digits]
+//               [[space] ("%" | currency)] *" "
+//   time      = sign 1*4digit ":" 2digit [":" 2digit [point digits]] *" "
+//   nothing   = "-" *"-" *" "
 //   telephone = "+" digit *(digit | space | "(" | ")" | "-" | "." | "/")   with 6 to 20 digits in all
 //   separator = one of . , ' or a space;  point = . or ,;  space = U+0020, U+00A0 or U+202F
-// Neither holds a letter (but for the exponent between two digits), a quote, | ! ; : = * & or a second + outside the
-// exponent, and both end after 128 bytes, so none of them can name a function, a cell, a sheet or another program.
+//   currency  = $, U+00A2 to U+00A5, or U+20A0 to U+20BF
+// None holds a letter (but for the exponent between two digits), a quote, | ! ; = * & or a second + outside the
+// exponent, and all end after 128 bytes, so none of them can name a function, a sheet or another program; a time can name
+// rows at most.
+import { HARMLESS_BYTES_MAX, PHONE_DIGITS_MAX, PHONE_DIGITS_MIN } from '../layout/formula.ts';
 
 export type FormulaGuard = 'auto' | 'strict' | 'off' | 'fail';
-
-/** Longer cells are no numbers; it bounds the work on a hostile cell. */
-const HARMLESS_BYTES_MAX = 128;
-
-/** A telephone number has at least this many digits: shorter ones are sums ("+1-1"). */
-const PHONE_DIGITS_MIN = 6;
-
-/** E.164 allows 15; a trunk zero in brackets and an extension may follow. */
-const PHONE_DIGITS_MAX = 20;
 
 /** Bytes at which `auto` and `fail` guard in any case: = @ TAB CR LF. */
 export const GUARDED_ALWAYS: readonly number[] = [0x3d, 0x40, 0x09, 0x0d, 0x0a];
@@ -38,15 +35,17 @@ export function isFormula(cell: Uint8Array, guard: FormulaGuard): boolean {
 }
 
 const SPACE = '(?: |\\u00a0|\\u202f)';
-const NUMBER = new RegExp(
-  `^[+-]${SPACE}?[.,]?[0-9]+(?:(?:[.,']|${SPACE})[0-9]+)*(?:[eE][+-]?[0-9]+)?(?:${SPACE}?%)? *$`,
-);
+const CURRENCY = '[$\\u00a2-\\u00a5\\u20a0-\\u20bf]';
+const DIGITS = `[.,]?[0-9]+(?:(?:[.,']|${SPACE})[0-9]+)*(?:[eE][+-]?[0-9]+)?`;
+const NUMBER = new RegExp(`^[+-]${SPACE}?(?:${CURRENCY}${SPACE}?)?${DIGITS}(?:${SPACE}?(?:%|${CURRENCY}))? *$`);
+const TIME = /^[+-][0-9]{1,4}:[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]+)?)? *$/;
+const NOTHING = /^-+ *$/;
 const TELEPHONE = new RegExp(`^\\+[0-9](?:[0-9()./-]|${SPACE})*$`);
 
 function isHarmless(cell: Uint8Array): boolean {
   if (cell.length > HARMLESS_BYTES_MAX) return false;
   const text = Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('utf8');
-  return NUMBER.test(text) || isTelephone(text);
+  return NUMBER.test(text) || TIME.test(text) || NOTHING.test(text) || isTelephone(text);
 }
 
 function isTelephone(text: string): boolean {

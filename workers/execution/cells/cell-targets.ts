@@ -1,0 +1,89 @@
+// Which columns an operation on cells reads and where its results go: the parameters `columns` and `into`.
+import type { Column, ColumnType } from '../../batch/schema.ts';
+import { Type } from '../../bundled/type-box.ts';
+import type { ColumnSet, Scope } from '../../template/scope.ts';
+import type { CellTarget } from './cell-operator.ts';
+
+/** New columns instead of an edit in place. */
+export const intoParameter = Type.Optional(
+  Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })], {
+    description:
+      'Puts the result into a new column (a list of names for several columns), which is null in rows that `where` leaves ' +
+      'out; without it the cells change in place.',
+  }),
+);
+
+export interface TargetWish {
+  readonly columns: ColumnSet;
+  readonly into?: string | readonly string[] | undefined;
+  /** Types that the operation takes: others are passed over in a pattern or "*", and a mistake when named. */
+  readonly takes: readonly ColumnType[];
+  /** Type of the result; null = as the source. */
+  readonly makes: ColumnType | null;
+  /** New columns have cells of their sources as they are, with their native kinds. */
+  readonly moves?: true;
+}
+
+export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
+  const sources = columnsOfTypes(scope, wish.columns, '/columns', wish.takes);
+  if (wish.into === undefined) return sources.map((source) => inPlace(scope, source, wish.makes));
+  const names = typeof wish.into === 'string' ? [wish.into] : wish.into;
+  const wanted = listOf(wish.columns) ?? sources.map(({ name }) => name);
+  if (names.length !== wanted.length && (scope.closed || isList(wish.columns))) {
+    scope.problem(
+      '/into',
+      'INTO_COUNT',
+      `"into" names ${names.length} new columns for ${wanted.length} columns. Give one name for each.`,
+    );
+    return [];
+  }
+  const byName = new Map(sources.map((source) => [source.name, source]));
+  return names.flatMap((name, index) => {
+    const source = byName.get(wanted[index] ?? '');
+    // A listed column that is passed over makes none. While a Template is checked a pattern or "*" may have no column
+    // yet: the new ones are there all the same.
+    if (source === undefined && isList(wish.columns)) return [];
+    const pointer = typeof wish.into === 'string' ? '/into' : `/into/${index}`;
+    const hasKinds = wish.moves === true ? source?.hasKinds : undefined;
+    const target = scope.add(name, wish.makes ?? source?.type ?? 'text', pointer, undefined, hasKinds);
+    return source === undefined ? [] : [{ source, target }];
+  });
+}
+
+/** The columns of a set that have one of these types. */
+function columnsOfTypes(
+  scope: Scope,
+  set: ColumnSet,
+  pointer: string,
+  takes: readonly ColumnType[],
+): readonly Column[] {
+  const found = scope.resolve(set, pointer);
+  const fitting = found.filter(({ type }) => takes.includes(type));
+  if (fitting.length < found.length && isList(set)) {
+    for (const { name, type } of found) {
+      if (takes.includes(type)) continue;
+      scope.problem(
+        pointer,
+        'WRONG_TYPE',
+        `The column ${JSON.stringify(name)} is ${type} at this step; this operation takes ${takes.join(' or ')}.`,
+      );
+    }
+  }
+  return fitting;
+}
+
+function inPlace(scope: Scope, source: Column, makes: ColumnType | null): CellTarget {
+  if (makes === null || makes === source.type) return { source, target: source };
+  scope.retype(source, makes);
+  return { source, target: { ...source, type: makes } };
+}
+
+function isList(set: ColumnSet): boolean {
+  return listOf(set) !== null;
+}
+
+/** The names of a set that lists them, none twice. */
+function listOf(set: ColumnSet): readonly string[] | null {
+  if (typeof set === 'string') return set === '*' ? null : [set];
+  return Array.isArray(set) ? [...new Set(set as readonly string[])] : null;
+}

@@ -1,0 +1,213 @@
+// The steps of which chains on texts are made, each as a kernel and as a function on strings.
+import { BACK, DROP, KEEP } from '../../kernel/layout/byte-table.ts';
+import { FAR_FIRST, FAR_POINTS, NEAR_POINTS, TO_LOWER, TO_UPPER } from '../../kernel/layout/case.ts';
+import type { Heap } from '../../memory/heap.ts';
+import * as edits from '../../values/text-edits.ts';
+import { placeBytes, placeText } from './placed-text.ts';
+import type { TextCells, TextStep } from './text-chain.ts';
+
+/** Code points of two bytes in UTF-8, the first part of what the table of a case kernel covers. */
+const CASE_TABLE_FIRST = 0x80;
+
+const TABLE_TEXT = tableText();
+
+/** U+03A3 becomes one of two small letters, by its place in the word. */
+const CAPITAL_SIGMA = 0x3a3;
+
+/** In tables of bytes: DROP, KEEP or BACK. */
+export type ByteEntry = number;
+
+export function trimStep(): TextStep {
+  return {
+    run({ kernel, views, rows, count }) {
+      kernel.exports.trimViews(views, rows, count);
+      return true;
+    },
+    edit: edits.trimWhiteSpace,
+  };
+}
+
+export function collapseStep(): TextStep {
+  return {
+    run: (cells) =>
+      moved(cells, cells.kernel.exports.collapseSpaces(cells.views, cells.rows, cells.count, ...room(cells))),
+    edit: edits.collapseWhiteSpace,
+  };
+}
+
+export function caseStep(heap: Heap, to: 'upper' | 'lower' | 'fold'): TextStep {
+  const edit = { upper: edits.upperCase, lower: edits.lowerCase, fold: edits.foldCase }[to];
+  const first = to === 'upper' ? TO_UPPER : TO_LOWER;
+  const table = placeBytes(heap, new Uint8Array(caseTable(edit, to === 'lower').buffer)).at;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.changeCase(views, rows, count, first, table, ...room(cells), todo));
+    },
+    edit,
+  };
+}
+
+export function capitaliseStep(unit: 'word' | 'sentence'): TextStep {
+  const sentences = unit === 'sentence' ? 1 : 0;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.capitalise(views, rows, count, sentences, ...room(cells), todo));
+    },
+    edit: unit === 'sentence' ? edits.sentenceCase : edits.titleCase,
+  };
+}
+
+/** A step that leaves cells alone unless they hold a byte of a kind; those are edited as strings. */
+export function stringStep(
+  heap: Heap,
+  concerns: 'not_ascii' | 'any' | '<' | '&',
+  edit: (text: string) => string,
+): TextStep {
+  const holds = (byte: number): boolean =>
+    concerns === 'any' || (concerns === 'not_ascii' ? byte >= 0x80 : byte === concerns.charCodeAt(0));
+  return handBackStep(heap, holds, edit);
+}
+
+function handBackStep(heap: Heap, concerns: (byte: number) => boolean, edit: (text: string) => string): TextStep {
+  const placed = placeBytes(
+    heap,
+    byteTable((byte) => (concerns(byte) ? BACK : KEEP)),
+  ).at;
+  return {
+    run({ kernel, views, rows, count, todo }) {
+      kernel.exports.handBack(views, rows, count, placed, todo);
+      return true;
+    },
+    edit,
+  };
+}
+
+/** A step that drops characters, by what becomes of each byte. */
+function keepStep(heap: Heap, entry: (byte: number) => ByteEntry, edit: (text: string) => string): TextStep {
+  const table = placeBytes(heap, byteTable(entry)).at;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.keepBytes(views, rows, count, table, ...room(cells), todo));
+    },
+    edit,
+  };
+}
+
+/** Control characters become spaces. In UTF-8 those above ASCII begin with the byte 0xC2. */
+export function controlStep(heap: Heap): TextStep {
+  return handBackStep(heap, (byte) => byte === 0xc2 || byte < 32 || byte === 127, edits.removeControls);
+}
+
+export function digitStep(heap: Heap): TextStep {
+  return keepStep(heap, (byte) => (byte >= 48 && byte <= 57 ? KEEP : DROP), edits.digitsOnly);
+}
+
+export function letterStep(heap: Heap): TextStep {
+  const entry = (byte: number): ByteEntry => {
+    if (byte >= 0x80) return BACK;
+    const lower = byte | 0x20;
+    return lower >= 97 && lower <= 122 ? KEEP : DROP;
+  };
+  return keepStep(heap, entry, edits.lettersOnly);
+}
+
+/** Keeps or removes the characters that stand in `characters`. */
+export function characterStep(heap: Heap, characters: string, action: 'keep' | 'remove'): TextStep {
+  const named = new Set(characters);
+  const keeps = (character: string): boolean => named.has(character) === (action === 'keep');
+  const wide = [...named].some((character) => character.codePointAt(0)! >= 0x80);
+  const others = wide ? BACK : action === 'keep' ? DROP : KEEP;
+  return keepStep(
+    heap,
+    (byte) => (byte >= 0x80 ? others : keeps(String.fromCharCode(byte)) ? KEEP : DROP),
+    (text) => edits.filterCharacters(text, keeps),
+  );
+}
+
+export function aroundStep(heap: Heap, before: string, after: string): TextStep {
+  const [a, b] = [placeText(heap, before), placeText(heap, after)];
+  return {
+    run(cells) {
+      const { kernel, views, rows, count } = cells;
+      return moved(cells, kernel.exports.putAround(views, rows, count, a.at, a.bytes, b.at, b.bytes, ...room(cells)));
+    },
+    edit: (text) => before + text + after,
+  };
+}
+
+export function padStep(heap: Heap, length: number, character: string, side: 'left' | 'right'): TextStep {
+  const fill = placeText(heap, character);
+  const left = side === 'left' ? 1 : 0;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count } = cells;
+      return moved(
+        cells,
+        kernel.exports.padCells(views, rows, count, length, fill.at, fill.bytes, left, ...room(cells)),
+      );
+    },
+    edit(text) {
+      const missing = character.repeat(Math.max(0, length - edits.characterCount(text)));
+      return left ? missing + text : text + missing;
+    },
+  };
+}
+
+export function truncateStep(length: number): TextStep {
+  return {
+    run({ kernel, views, rows, count }) {
+      kernel.exports.truncateCells(views, rows, count, length);
+      return true;
+    },
+    edit: (text) => edits.firstCharacters(text, length),
+  };
+}
+
+/** First free address and limit of the arena, as kernels take them. */
+export function room({ arena }: TextCells): [next: number, limit: number] {
+  return [arena.next, arena.limit];
+}
+
+/** Takes over a kernel's next free address; false when it was 0 (full). */
+export function moved({ arena }: TextCells, next: number): boolean {
+  if (next === 0) return false;
+  arena.next = next >>> 0;
+  return true;
+}
+
+function byteTable(entry: (byte: number) => ByteEntry): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => entry(byte));
+}
+
+/**
+ * For each character of the table the one it becomes, 0 where it becomes something else than one that takes as many bytes.
+ * They are changed in one go: a character that has no case stands between them.
+ */
+function caseTable(change: (text: string) => string, sigmaVaries: boolean): Uint16Array {
+  const table = new Uint16Array(NEAR_POINTS + FAR_POINTS);
+  const changed = change(TABLE_TEXT);
+  for (let index = CASE_TABLE_FIRST, at = 0; index < table.length; index++) {
+    const becomes = changed.charCodeAt(at);
+    let length = 0;
+    while (changed.charCodeAt(at + length) !== 0) length++;
+    at += length + 1;
+    const isNear = index < NEAR_POINTS;
+    const from = isNear ? CASE_TABLE_FIRST : FAR_FIRST;
+    const to = isNear ? NEAR_POINTS : FAR_FIRST + FAR_POINTS;
+    if (length === 1 && becomes >= from && becomes < to) table[index] = becomes;
+  }
+  if (sigmaVaries) table[CAPITAL_SIGMA] = 0;
+  return table;
+}
+
+/** The character of each entry of the table, a NUL behind each. */
+function tableText(): string {
+  const units: number[] = [];
+  for (let index = CASE_TABLE_FIRST; index < NEAR_POINTS + FAR_POINTS; index++) {
+    units.push(index < NEAR_POINTS ? index : index - NEAR_POINTS + FAR_FIRST, 0);
+  }
+  return String.fromCharCode(...units);
+}

@@ -1,0 +1,215 @@
+// Columns of an expression's results: by kernels where they can compute them, cell by cell through closures elsewhere.
+import type { ColumnData } from '../../batch/batch.ts';
+import type { CellReader } from '../../batch/cell-values.ts';
+import { ColumnBuilder } from '../../batch/column-builder.ts';
+import type { CheckedExpression } from '../../expression/check/resolution.ts';
+import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import type { OperatorContext } from '../../operations/operation.ts';
+import { LOOK_MASK } from '../../run/slice-clock.ts';
+import { PAUSE, type Sliced } from '../../run/time-slices.ts';
+import type { CellEdit, CellWork } from '../cells/cell-operator.ts';
+import { placeText } from '../cells/placed-text.ts';
+import { constantViews, settleText } from '../cells/text-cells.ts';
+import { CellFault, valueEdit } from '../cells/value-cells.ts';
+import { ALL_OPEN, FULL } from './lane.ts';
+import { plannerOf } from './planner.ts';
+import { RowExpression } from './row-expression.ts';
+import { VectorLane } from './vector-lane.ts';
+import { type NumberPlan, pays, type StatePlan, type TextPlan, textColumnOf } from './vector-plan.ts';
+
+/**
+ * The edit that makes a column of the expression's results, of the type that they have (RowExpression.type). `value`
+ * reads the cell at hand, where the expression names it.
+ */
+export function expressionEdit(context: OperatorContext, checked: CheckedExpression, value?: CellReader): CellEdit {
+  const expression = new RowExpression(checked, context.input, context, value);
+  const byCell = valueEdit(context, {
+    type: expression.type,
+    bind: (batch) => expression.bind(batch),
+    compute: (row) => expression.cell(row),
+  });
+  const byKernels = value === undefined ? kernelEdit(context, checked, expression) : null;
+  if (byKernels === null) return byCell;
+  return function* (work) {
+    const edited = byKernels(work);
+    const made = isSliced(edited) ? yield* edited : edited;
+    if (made !== 'not_here') return made;
+    const byCells = byCell(work);
+    return isSliced(byCells) ? yield* byCells : byCells;
+  };
+}
+
+type Edited = ColumnData | null | 'not_here';
+
+/** As CellEdit; `not_here` when this batch is not for the kernels. */
+type KernelEdit = (work: CellWork) => Edited | Sliced<Edited>;
+
+function isSliced<T>(edited: T | Sliced<T>): edited is Sliced<T> {
+  return typeof edited === 'object' && edited !== null && 'next' in edited;
+}
+
+function kernelEdit(
+  context: OperatorContext,
+  checked: CheckedExpression,
+  expression: RowExpression,
+): KernelEdit | null {
+  const { root } = checked;
+  if (root.kind === 'literal' && typeof root.value === 'string') return constantEdit(context, root.value);
+  const column = textColumnOf(checked, root);
+  if (column !== null) return copyEdit(context, column);
+  const planner = plannerOf(checked);
+  const texts = planner.texts(root);
+  if (texts !== null && pays(checked, texts)) return textEdit(context, texts, expression);
+  const numbers = planner.numbers(root);
+  if (numbers !== null && pays(checked, numbers)) return numberEdit(context, numbers, expression);
+  const states = planner.states(root);
+  return states === null || !pays(checked, states) ? null : stateEdit(context, states, expression);
+}
+
+/** A column of text as it stands: its views are copied, its texts are not. */
+function copyEdit(context: OperatorContext, name: string): KernelEdit {
+  const index = context.input.findIndex((column) => column.name === name);
+  return (work) => {
+    const { batch, count, inPlace, column } = work;
+    const before = inPlace ? batch.columns[column]! : null;
+    if (batch.columns[index]!.kind === 'typed' || before?.kind === 'typed' || count < batch.live) return 'not_here';
+    const views = batch.views(index);
+    const at = context.arena.tryTake(batch.rows * VIEW_BYTES);
+    if (at === 0) return null;
+    batch.heap.u8.copyWithin(at, views, views + batch.rows * VIEW_BYTES);
+    settleText(context, work, inPlace ? batch.views(column) : 0, at, false);
+    return { kind: 'views', at };
+  };
+}
+
+/** The same text in every row: one text that all views point to. */
+function constantEdit(context: OperatorContext, text: string): KernelEdit {
+  const placed = placeText(context.arena.heap, text);
+  return (work) => {
+    const { batch, count, inPlace, column } = work;
+    const before = inPlace ? batch.columns[column]! : null;
+    if (before?.kind === 'typed' || count < batch.live) return 'not_here';
+    const made = constantViews(context, batch.rows, placed);
+    if (made?.kind === 'views') settleText(context, work, inPlace ? batch.views(column) : 0, made.at, false);
+    return made;
+  };
+}
+
+/** Texts: those that the kernels leave are the closures'. */
+function textEdit(context: OperatorContext, plan: TextPlan, expression: RowExpression): KernelEdit {
+  const { arena, kernel } = context;
+  const lane = new VectorLane(context.input, context, plan);
+  const builder = new ColumnBuilder(arena, 'text');
+  return function* (work) {
+    const { batch, rows, count, inPlace, column } = work;
+    const before = inPlace ? batch.columns[column]! : null;
+    const texts = yield* lane.texts.vector(plan, { batch, rows, count }, ALL_OPEN);
+    if (texts < 0) return texts === FULL ? null : 'not_here';
+    const todo = arena.tryTake((count + 1) * 4);
+    if (todo === 0 || !builder.begin(batch.rows, before)) return null;
+    const made = builder.column;
+    if (made.kind !== 'views') throw new Error('a column of texts has views');
+    kernel.exports.storeTexts(texts, rows, count, made.at, todo);
+    const settled = yield* settle(context, work, expression, builder, todo);
+    if (settled === 'full') return null;
+    const { failed } = settled;
+    const kept = failed.size === 0 ? count : withoutFailed(context, work, failed);
+    settleText(context, { ...work, count: kept }, before?.kind === 'views' ? before.at : 0, made.at, false);
+    return made;
+  };
+}
+
+/** Takes rows out of the list of an edit; gives how many are left. */
+function withoutFailed({ arena }: OperatorContext, { rows, count }: CellWork, failed: ReadonlySet<number>): number {
+  const { u32 } = arena.heap;
+  const list = u32.subarray(rows >>> 2, (rows >>> 2) + count);
+  const kept = list.filter((row) => !failed.has(row));
+  list.set(kept);
+  return kept.length;
+}
+
+function numberEdit(context: OperatorContext, plan: NumberPlan, expression: RowExpression): KernelEdit {
+  const { arena, kernel } = context;
+  const lane = new VectorLane(context.input, context, plan);
+  const builder = new ColumnBuilder(arena, expression.type);
+  return function* (work) {
+    const { batch, rows, count } = work;
+    if (comparesWithBefore(work, expression)) return 'not_here';
+    const vector = yield* lane.numbers.vector(plan, { batch, rows, count }, ALL_OPEN);
+    if (vector < 0) return vector === FULL ? null : 'not_here';
+    const todo = arena.tryTake((count + 1) * 4);
+    if (todo === 0 || !builder.begin(batch.rows)) return null;
+    const made = builder.column;
+    if (made.kind !== 'typed') throw new Error('a column of numbers is typed');
+    const form = VECTOR_FORMS[plan.form];
+    const filled = kernel.exports.storeNumbers(vector, rows, count, form, made.at, made.meta, todo);
+    const settled = yield* settle(context, work, expression, builder, todo);
+    if (settled === 'full') return null;
+    work.changed(filled + settled.filled);
+    return builder.column;
+  };
+}
+
+function stateEdit(context: OperatorContext, plan: StatePlan, expression: RowExpression): KernelEdit {
+  const { arena, kernel } = context;
+  const lane = new VectorLane(context.input, context, plan);
+  const builder = new ColumnBuilder(arena, 'boolean');
+  return function* (work) {
+    const { batch, rows, count } = work;
+    if (comparesWithBefore(work, expression)) return 'not_here';
+    const states = yield* lane.states.fresh(plan, { batch, rows, count });
+    if (states < 0) return states === FULL ? null : 'not_here';
+    const todo = arena.tryTake((count + 1) * 4);
+    if (todo === 0 || !builder.begin(batch.rows)) return null;
+    const made = builder.column;
+    if (made.kind !== 'typed') throw new Error('a column of booleans is typed');
+    const filled = kernel.exports.storeStates(states, rows, count, made.meta, todo);
+    const settled = yield* settle(context, work, expression, builder, todo);
+    if (settled === 'full') return null;
+    work.changed(filled + settled.filled);
+    return made;
+  };
+}
+
+/** Changes of cells that had a value of this type before are counted one by one. */
+function comparesWithBefore({ batch, inPlace, column }: CellWork, { type }: RowExpression): boolean {
+  const before = inPlace ? batch.columns[column]! : null;
+  return before?.kind === 'typed' && before.type === type;
+}
+
+/** What became of the rows that the kernels left. */
+interface Settled {
+  /** How many cells got a value. */
+  readonly filled: number;
+  readonly failed: ReadonlySet<number>;
+}
+
+/** Computes the rows that the kernels left: u32 count, then the rows. `full`: the arena has no room for them. */
+function* settle(
+  context: OperatorContext,
+  work: CellWork,
+  expression: RowExpression,
+  builder: ColumnBuilder,
+  todo: number,
+): Sliced<Settled | 'full'> {
+  const { arena, clock } = context;
+  const failed = new Set<number>();
+  const count = arena.heap.u32[todo >>> 2]!;
+  let filled = 0;
+  if (count > 0) expression.bind(work.batch);
+  for (let i = 1; i <= count; i++) {
+    const row = arena.heap.u32[(todo >>> 2) + i]!;
+    const value = expression.cell(row);
+    const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
+    if (outcome === 'full') return 'full';
+    if (outcome === 'done') filled += value === null ? 0 : 1;
+    else {
+      builder.set(row, null);
+      work.fail(row, outcome);
+      failed.add(row);
+    }
+    if ((i & LOOK_MASK) === 0 && clock.isDue()) yield PAUSE;
+  }
+  return { filled, failed };
+}

@@ -1,0 +1,162 @@
+// Plans of expressions that give texts.
+import type { GreedyPattern } from '../../expression/patterns/greedy-pattern.ts';
+import { compileRegularExpression } from '../../expression/patterns/regular-expression.ts';
+import type { CallNode, ExpressionNode } from '../../expression/syntax/ast.ts';
+import { literalStep, patternStep } from '../cells/replace-steps.ts';
+import { capitaliseStep, caseStep, digitStep, padStep, trimStep } from '../cells/text-steps.ts';
+import {
+  argumentsOf,
+  columnOf,
+  functionOf,
+  kindOf,
+  literalInteger,
+  literalText,
+  type Planner,
+  type TextPlan,
+  textOf,
+} from './vector-plan.ts';
+
+/** Longer texts are searched for in time that grows with both lengths, which the kernels do not do. */
+const PART_BYTES_MAX = 32;
+
+/** The plan of an expression that gives texts, or null where the closures compute all of it. */
+export function planTexts(planner: Planner, node: ExpressionNode): TextPlan | null {
+  if (kindOf(planner.expression, node) !== 'string') return null;
+  switch (node.kind) {
+    case 'literal':
+      return { kind: 'literal', text: node.value as string };
+    case 'binary':
+      return node.operator === '+' ? planJoined(planner, [node.left, node.right]) : null;
+    case 'conditional': {
+      const condition = planner.states(node.condition);
+      if (condition === null) return null;
+      const [then, otherwise] = [textOf(planner, node.then), textOf(planner, node.otherwise)];
+      return { kind: 'choice', condition, then, otherwise };
+    }
+    case 'call':
+      return planCall(planner, node);
+    default: {
+      const column = columnOf(planner.expression, node);
+      return column === null ? null : { kind: 'column', column };
+    }
+  }
+}
+
+/** a + b + c is one join of three. */
+function planJoined(planner: Planner, nodes: readonly ExpressionNode[]): TextPlan | null {
+  if (nodes.some((node) => kindOf(planner.expression, node) !== 'string')) return null;
+  const texts = nodes.flatMap((node) => {
+    const plan = textOf(planner, node);
+    return plan.kind === 'joined' ? plan.texts : [plan];
+  });
+  return { kind: 'joined', texts };
+}
+
+/** The text of a number or date; doubles are written by the closures. */
+function planWritten(planner: Planner, node: ExpressionNode): TextPlan | null {
+  if (kindOf(planner.expression, node) === 'string') return planner.texts(node);
+  const number = planner.numbers(node);
+  return number === null || number.form === 'double' || number.kind === 'constant' ? null : { kind: 'written', number };
+}
+
+/** What a call makes of its text, by its other arguments; null where these are not as the kernels want them. */
+type CallPlanner = (parameters: readonly ExpressionNode[]) => ((text: TextPlan) => TextPlan) | null;
+
+type StepMaker = Extract<TextPlan, { kind: 'edited' }>['step'];
+
+const edited = (step: StepMaker) => (text: TextPlan) => ({ kind: 'edited', step, text }) as const;
+
+const CALLS: ReadonlyMap<string, CallPlanner> = new Map<string, CallPlanner>([
+  ['upper', () => edited((heap) => caseStep(heap, 'upper'))],
+  ['lower', () => edited((heap) => caseStep(heap, 'lower'))],
+  ['trim', () => edited(() => trimStep())],
+  ['digits', () => edited((heap) => digitStep(heap))],
+  ['title', () => edited(() => capitaliseStep('word'))],
+  ['left', (parameters) => planCut(parameters, false)],
+  ['right', (parameters) => planCut(parameters, true)],
+  ['substring', planSlice],
+  ['split_part', planSplit],
+  ['replace', planReplaced],
+  ['extract', planFound],
+  ['replace_re', planReplacedMatches],
+  ['pad_left', (parameters) => planPadded(parameters, 'left')],
+  ['pad_right', (parameters) => planPadded(parameters, 'right')],
+]);
+
+function planCall(planner: Planner, node: CallNode): TextPlan | null {
+  const parameters = argumentsOf(planner.expression, node);
+  const name = functionOf(planner.expression, node);
+  if (parameters === null || name === null) return null;
+  if (name === 'coalesce') return { kind: 'first', texts: parameters.map((part) => textOf(planner, part)) };
+  const [text, ...others] = parameters;
+  if (name === 'string' && text !== undefined) return planWritten(planner, text);
+  if (text === undefined || kindOf(planner.expression, text) !== 'string') return null;
+  return CALLS.get(name)?.(others)?.(textOf(planner, text)) ?? null;
+}
+
+const planCut = ([count]: readonly ExpressionNode[], fromEnd: boolean): ReturnType<CallPlanner> => {
+  const length = literalInteger(count);
+  return length === null ? null : (text) => ({ kind: 'cut', length: Math.max(0, length), fromEnd, text });
+};
+
+function planSlice([from, to]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
+  const [first, last] = [literalInteger(from), to === undefined ? null : literalInteger(to)];
+  if (first === null || first < 0 || (to !== undefined && (last === null || last < first))) return null;
+  return (text) => ({ kind: 'slice', from: first, to: last, text });
+}
+
+function planSplit([separator, part]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
+  const [between, number] = [literalText(separator), literalInteger(part)];
+  if (between === null || !isSearched(between) || number === null || number === 0) return null;
+  return (text) => ({ kind: 'split', separator: between, number, text });
+}
+
+function planReplaced([part, by, count]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
+  const [find, put] = [literalText(part), literalText(by)];
+  const times = count === undefined ? -1 : literalInteger(count);
+  if (find === null || put === null || times === null || !isSearched(find) || put.length > PUT_LENGTH_MAX) return null;
+  return edited((heap) => literalStep(heap, find, put, times < 0 ? null : times));
+}
+
+/** What a group took, of a pattern that the kernel of patterns knows and in which the group is never empty. */
+function planFound([source, wanted]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
+  const pattern = greedyOf(source);
+  if (pattern === null) return null;
+  const isNamed = wanted !== undefined && literalText(wanted) !== null;
+  const first = pattern.groups.length > 1 ? 1 : 0;
+  const span = pattern.groups[wanted === undefined ? first : (literalInteger(wanted) ?? -1)];
+  if (isNamed || span === undefined) return null;
+  const [from, to] = span;
+  if (pattern.items.slice(from, to).every(({ least }) => least === 0)) return null;
+  return (text) => ({ kind: 'found', pattern, from, to, text });
+}
+
+function planReplacedMatches([source, by]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
+  const [pattern, put] = [literalText(source), literalText(by)];
+  if (pattern === null || put === null || greedyOf(source) === null || put.length > PUT_LENGTH_MAX) return null;
+  const compiled = compileRegularExpression(pattern);
+  return 'problem' in compiled ? null : edited((heap) => patternStep(heap, compiled, put, null));
+}
+
+function greedyOf(node: ExpressionNode | undefined): GreedyPattern | null {
+  const source = literalText(node);
+  const compiled = source === null ? null : compileRegularExpression(source);
+  return compiled === null || 'problem' in compiled ? null : compiled.greedy;
+}
+
+function planPadded([count, fill]: readonly ExpressionNode[], side: 'left' | 'right'): ReturnType<CallPlanner> {
+  const length = literalInteger(count);
+  const character = fill === undefined ? ' ' : literalText(fill);
+  if (length === null || length > PADDED_LENGTH_MAX || character === null || [...character].length !== 1) return null;
+  return edited((heap) => padStep(heap, Math.max(0, length), character, side));
+}
+
+/** Of texts that are filled up to a length, in characters. */
+const PADDED_LENGTH_MAX = 4096;
+
+/** Of texts that are put in the place of others, so that no cell grows far beyond what kernels take. */
+const PUT_LENGTH_MAX = 256;
+
+function isSearched(part: string): boolean {
+  return part !== '' && Buffer.byteLength(part) <= PART_BYTES_MAX;
+}

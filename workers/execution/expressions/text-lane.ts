@@ -1,0 +1,207 @@
+// Vectors of texts: runs their plans by kernels (kernel/assembly/text-vector.ts).
+import { VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { UNKNOWN_TEXT } from '../../kernel/layout/expressions.ts';
+import type { Sliced } from '../../run/time-slices.ts';
+import { placePattern } from '../cells/pattern-program.ts';
+import { placeBytes } from '../cells/placed-text.ts';
+import { chainScratchBytes, type TextStep, textChainInSlices } from '../cells/text-chain.ts';
+import { ALL_OPEN, FULL, type Lane, NOT_HERE, type StatesTarget, type TextSource, type VectorRows } from './lane.ts';
+import type { ExpressionContext } from './row-expression.ts';
+import type { AnyPlan, TextPlan } from './vector-plan.ts';
+
+/** In the place of "to the end" of a slice. */
+const TO_END = 0xffffffff;
+
+export class TextLane {
+  readonly #context: ExpressionContext;
+  readonly #lane: Lane;
+  /** Views of texts of the Template, by the text. */
+  readonly #placed = new Map<string, number>();
+  readonly #programs = new Map<AnyPlan, number>();
+  readonly #steps = new Map<AnyPlan, TextStep>();
+
+  constructor(context: ExpressionContext, lane: Lane) {
+    this.#context = context;
+    this.#lane = lane;
+  }
+
+  /** Puts what the plan needs into memory. */
+  prepare(plan: AnyPlan): void {
+    if (plan.kind === 'literal') this.#place(plan.text);
+    if (plan.kind === 'split') this.#place(plan.separator);
+    if (plan.kind === 'found') this.#programs.set(plan, placePattern(this.#context.arena.heap, plan.pattern, [], 1));
+    if (plan.kind === 'edited') this.#steps.set(plan, plan.step(this.#context.arena.heap));
+  }
+
+  /** The texts as they are for tests, which look at their length themselves; a code below zero where that cannot be. */
+  *tested(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number> {
+    if (plan.kind !== 'column') return yield* this.source(plan, at, target);
+    const views = this.#lane.viewsOf(plan.column, at.batch);
+    return views === 0 ? NOT_HERE : { views, rows: at.rows };
+  }
+
+  /** The texts of a plan; those that the target has settled need not be known. */
+  *source(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<TextSource | number> {
+    if (plan.kind === 'literal') return { views: this.#place(plan.text), rows: this.#rows(at.count, 0) };
+    const texts = yield* this.vector(plan, at, target);
+    return texts < 0 ? texts : { views: texts, rows: this.#rows(at.count, 1) };
+  }
+
+  /** Address of a vector of texts, a code below zero where it cannot be. */
+  *vector(plan: TextPlan, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { kernel } = this.#context;
+    switch (plan.kind) {
+      case 'computed':
+        return yield* this.#lane.computed.texts(plan.expression, at, target);
+      case 'joined':
+        return yield* this.#joined(plan.texts, at, target);
+      case 'edited':
+        return yield* this.#edited(plan, at, target);
+      case 'written': {
+        const number = yield* this.#lane.numbers.vector(plan.number, at, target);
+        if (number < 0) return number;
+        const { arena } = this.#context;
+        const texts = this.#newTexts(at.count);
+        const form = VECTOR_FORMS[plan.number.form];
+        const isDate = plan.number.form === 'date' ? 1 : 0;
+        const { writeVector } = kernel.exports;
+        return this.#moved(texts, writeVector(form, isDate, number, at.count, texts, arena.next, arena.limit));
+      }
+      case 'found':
+        return yield* this.#found(plan, at, target);
+      case 'first': {
+        const texts = this.#newTexts(at.count);
+        this.#context.arena.heap.u8.fill(0, texts, texts + at.count * VIEW_BYTES);
+        for (const part of plan.texts) {
+          const source = yield* this.source(part, at, target);
+          if (typeof source === 'number') return source;
+          kernel.exports.fillTexts(texts, source.views, source.rows, at.count);
+        }
+        return texts;
+      }
+      case 'choice': {
+        const parts = yield* this.#lane.branches(plan, at, (part, masked) => this.source(part, at, masked));
+        if (typeof parts === 'number') return parts;
+        const { states, chosen, otherwise } = parts;
+        const texts = this.#newTexts(at.count);
+        kernel.exports.chooseTexts(states, at.count, chosen.views, chosen.rows, otherwise.views, otherwise.rows, texts);
+        return texts;
+      }
+      case 'column':
+      case 'literal':
+        return yield* this.#gathered(plan, at, target);
+      default:
+        return yield* this.#cut(plan, at, target);
+    }
+  }
+
+  *#gathered(plan: TextPlan, at: VectorRows, { states, mode }: StatesTarget): Sliced<number> {
+    const source = yield* plan.kind === 'column' ? this.tested(plan, at, ALL_OPEN) : this.source(plan, at, ALL_OPEN);
+    if (typeof source === 'number') return source;
+    const texts = this.#newTexts(at.count);
+    this.#context.kernel.exports.gatherTexts(source.views, source.rows, at.count, states, mode, texts);
+    return texts;
+  }
+
+  *#cut(
+    plan: Extract<TextPlan, { kind: 'cut' | 'slice' | 'split' }>,
+    at: VectorRows,
+    target: StatesTarget,
+  ): Sliced<number> {
+    const source = yield* this.source(plan.text, at, target);
+    if (typeof source === 'number') return source;
+    const { exports } = this.#context.kernel;
+    const { views, rows } = source;
+    const texts = this.#newTexts(at.count);
+    if (plan.kind === 'cut') exports.cutTexts(views, rows, at.count, plan.length, plan.fromEnd ? 1 : 0, texts);
+    else if (plan.kind === 'slice') exports.sliceTexts(views, rows, at.count, plan.from, plan.to ?? TO_END, texts);
+    else {
+      const { u32 } = this.#context.arena.heap;
+      const separator = this.#place(plan.separator) >>> 2;
+      exports.splitTexts(views, rows, at.count, u32[separator]!, u32[separator + 1]!, plan.number, texts);
+    }
+    return texts;
+  }
+
+  *#joined(plans: readonly TextPlan[], at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { arena, kernel } = this.#context;
+    const sources: TextSource[] = [];
+    for (const plan of plans) {
+      const source = yield* this.source(plan, at, target);
+      if (typeof source === 'number') return source;
+      sources.push(source);
+    }
+    const list = arena.take(sources.length * 8);
+    arena.heap.u32.set(
+      sources.flatMap(({ views, rows }) => [views, rows]),
+      list >>> 2,
+    );
+    const texts = this.#newTexts(at.count);
+    const { joinTexts } = kernel.exports;
+    return this.#moved(texts, joinTexts(list, sources.length, at.count, texts, arena.next, arena.limit));
+  }
+
+  /** What was made, with a kernel's next free address, which is 0 where the arena is full. */
+  #moved(texts: number, next: number): number {
+    if (next === 0) return FULL;
+    this.#context.arena.next = next >>> 0;
+    return texts;
+  }
+
+  /** What is beyond the kernel of patterns is unknown. */
+  *#found(plan: Extract<TextPlan, { kind: 'found' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { arena, kernel } = this.#context;
+    const program = this.#programs.get(plan)!;
+    if (program === 0) return NOT_HERE;
+    const texts = yield* this.vector(plan.text, at, target);
+    if (texts < 0) return texts;
+    const list = arena.take(at.count * 4);
+    const todo = arena.take((at.count + 1) * 4);
+    const count = kernel.exports.listTexts(texts, at.count, list);
+    // Behind this the places of texts are those of what was found in them; null and unknown stay.
+    kernel.exports.findPattern(texts, list, count, program, plan.from, plan.to, 0, texts, todo);
+    const { u32 } = arena.heap;
+    const back = u32[todo >>> 2]!;
+    for (let i = 1; i <= back; i++) u32[(texts >>> 2) + u32[(todo >>> 2) + i]! * 2] = UNKNOWN_TEXT;
+    return texts;
+  }
+
+  /** Edits the texts in place: those that the kernel hands back are edited as strings. */
+  *#edited(plan: Extract<TextPlan, { kind: 'edited' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { arena, kernel, clock } = this.#context;
+    const texts = yield* this.vector(plan.text, at, target);
+    if (texts < 0) return texts;
+    const rows = arena.tryTake(chainScratchBytes(at.count));
+    if (rows === 0) return FULL;
+    const count = kernel.exports.listTexts(texts, at.count, rows);
+    const column = { views: texts, rows, count };
+    if (!(yield* textChainInSlices([this.#steps.get(plan)!], kernel, arena, column, clock))) return FULL;
+    kernel.exports.dropLongTexts(texts, at.count);
+    return texts;
+  }
+
+  #newTexts(count: number): number {
+    return this.#context.arena.take(count * VIEW_BYTES);
+  }
+
+  #rows(count: number, step: number): number {
+    const rows = this.#context.arena.take(count * 4);
+    this.#context.kernel.exports.fillRows(rows, count, step);
+    return rows;
+  }
+
+  /** The address of a view of a text of the Template. */
+  #place(text: string): number {
+    const known = this.#placed.get(text);
+    if (known !== undefined) return known;
+    const { heap } = this.#context.arena;
+    const bytes = Buffer.from(text);
+    // One that is empty has an address too.
+    const { at } = placeBytes(heap, bytes);
+    const view = heap.allocate(VIEW_BYTES);
+    heap.u32.set([at, bytes.length], view >>> 2);
+    this.#placed.set(text, view);
+    return view;
+  }
+}

@@ -1,0 +1,273 @@
+// A reference table, or a part of one, in the Run's memory with an index over its keys. Rows with a null in their key are
+// not in the index. When the budget refuses, nothing of it can be used.
+import type { Batch, ColumnData } from '../../batch/batch.ts';
+import { ColumnBuilder } from '../../batch/column-builder.ts';
+import type { ColumnType } from '../../batch/schema.ts';
+import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { REGION_PADDING_BYTES } from '../../memory/heap.ts';
+import type { OperatorContext } from '../../operations/operation.ts';
+import { constantValue } from '../cells/constant-value.ts';
+import { inSlices } from '../cells/slices.ts';
+import { HashTable, KEY_ABSENT, type KeyList } from '../keys/hash-table.ts';
+import type { MatchLevel } from '../keys/match-level.ts';
+import { RowKeys } from '../keys/row-keys.ts';
+import { RowCodec, targetBatch } from '../spill/row-codec.ts';
+import type { SpillBytes } from '../spill/spill-file.ts';
+
+/** No row. */
+export const ROW_NONE = 0xffffffff;
+
+/** Bytes of the records that are read at once, and rows of them that are laid out at once: some milliseconds each. */
+const READ_BYTES = 4 * 1024 * 1024;
+const DECODED_ROWS = 65_536;
+
+/** Rows whose keys are made at once. */
+const INDEXED_ROWS = 2048;
+
+/** A column of the table that is part of the key. Its texts are read as values of `type`; those that are none match nothing. */
+export interface TableKey {
+  readonly column: number;
+  readonly type: ColumnType;
+  readonly match: MatchLevel;
+}
+
+/** Records of all columns as text, such as TableRows. */
+export type TableRecords = Pick<SpillBytes, 'sizeBytes' | 'read'> & { readonly rows: number };
+
+export type TableContext = Pick<OperatorContext, 'arena' | 'kernel'>;
+
+interface Room {
+  readonly bytesMax: number;
+  readonly rowsMax: number;
+  readonly records: number;
+  readonly target: ReturnType<RowCodec['target']>;
+  /** By id: first and last row (u32 each). */
+  readonly ends: number;
+  /** By row: the next one of the same key, or ROW_NONE. */
+  readonly followers: number;
+}
+
+export class TableIndex {
+  readonly #context: TableContext;
+  readonly #keys: readonly TableKey[];
+  readonly #codec: RowCodec;
+  readonly #rowKeys: RowKeys;
+  readonly #table: HashTable;
+  readonly #columns: number;
+  readonly #selection: number;
+  #room: Room | null = null;
+
+  /** @param columns how many the table has */
+  constructor(context: TableContext, columns: number, keys: readonly TableKey[]) {
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#keys = keys;
+    this.#columns = columns;
+    this.#codec = new RowCodec(heap, context.kernel, new Array<ColumnType>(columns).fill('text'));
+    // The batches that are indexed have the key columns only.
+    this.#rowKeys = new RowKeys(
+      context,
+      keys.map((_, index) => index),
+      keys.map(({ match }) => match),
+    );
+    this.#table = new HashTable(heap, context.kernel);
+    this.#selection = heap.allocate(INDEXED_ROWS * 4);
+  }
+
+  /** Takes the place of what was loaded before; false when the budget refuses it. Yields while it works. */
+  *load(records: TableRecords, forced: boolean): Generator<void, boolean> {
+    this.#table.clear();
+    this.#table.forced = forced;
+    const room = this.#makeRoom(records, forced);
+    if (room === null) return false;
+    const end = yield* this.#read(room, records);
+    const rows = yield* this.#decode(room, end);
+    if (rows !== records.rows) throw new Error('a reference table has lost rows');
+    for (let from = 0; from < rows; from += INDEXED_ROWS) {
+      if (!this.#add(room, from, Math.min(rows, from + INDEXED_ROWS))) return false;
+      yield;
+    }
+    return true;
+  }
+
+  /** Gives the address behind the records. */
+  *#read(room: Room, records: TableRecords): Generator<void, number> {
+    const { heap } = this.#context.arena;
+    const { sizeBytes } = records;
+    for (let from = 0; from < sizeBytes; from += READ_BYTES) {
+      const bytes = Math.min(READ_BYTES, sizeBytes - from);
+      const target = heap.u8.subarray(room.records + from, room.records + from + bytes);
+      if (records.read(target, from) < bytes) throw new Error('a reference table ends early');
+      yield;
+    }
+    return room.records + sizeBytes;
+  }
+
+  /** Gives the number of rows. */
+  *#decode({ records, target }: Room, end: number): Generator<void, number> {
+    let done = 0;
+    for (let at = records; at < end; ) {
+      const room = this.#codec.behind(target, done, DECODED_ROWS);
+      const { rows, reached } = this.#codec.decode(room, at, end);
+      if (rows === 0) break;
+      done += rows;
+      at = reached;
+      yield;
+    }
+    return done;
+  }
+
+  /** Hashes keys as the index does: needed before `find`, and to part rows by their keys. */
+  hash(list: KeyList): void {
+    this.#table.hash(list);
+  }
+
+  /** The id of each key, KEY_ABSENT for those that the table does not hold. */
+  find(list: KeyList): void {
+    this.#table.find(list);
+  }
+
+  /** The first row of a key. */
+  first(id: number): number {
+    return this.#context.arena.heap.u32[(this.#room!.ends >>> 2) + id * 2]!;
+  }
+
+  /** The next row of the same key, or ROW_NONE. */
+  next(row: number): number {
+    return this.#context.arena.heap.u32[(this.#room!.followers >>> 2) + row]!;
+  }
+
+  /** Address of the views of a column, by row of the table. */
+  views(column: number): number {
+    return this.#room!.target.columns[column]!.at;
+  }
+
+  /** The key columns of a batch of the table's rows, as values of their types. Null when the arena is full. */
+  keyBatch(batch: Batch): Batch | null {
+    const columns: ColumnData[] = [];
+    for (const { column, type } of this.#keys) {
+      const made = type === 'text' ? batch.columns[column]! : typedCells(batch, column, type);
+      if (made === null) return null;
+      columns.push(made);
+    }
+    return batch.withColumns(columns);
+  }
+
+  /** The keys of some rows of a batch of `keyBatch`; 0 when the arena is full. */
+  keyViews(batch: Batch, rows: number, count: number): number {
+    return this.#rowKeys.make(batch, rows, count);
+  }
+
+  #makeRoom({ sizeBytes, rows }: TableRecords, forced: boolean): Room | null {
+    const known = this.#room;
+    if (known !== null && sizeBytes <= known.bytesMax && rows <= known.rowsMax) return known;
+    const { heap } = this.#context.arena;
+    const bytesMax = sizeBytes + REGION_PADDING_BYTES;
+    const rowBytes = (this.#columns + 2) * VIEW_BYTES + 12;
+    const regions = this.#columns * 2 + 8;
+    const all = bytesMax + rows * rowBytes + regions * (REGION_PADDING_BYTES + 12);
+    const start = heap.tryAllocate(all, forced);
+    if (start === 0) return null;
+    let next = start;
+    const allocate = (bytes: number): number => {
+      const at = next;
+      next = (next + bytes + 7) & ~7;
+      return at;
+    };
+    const room: Room = {
+      bytesMax,
+      rowsMax: rows,
+      records: allocate(bytesMax),
+      target: this.#codec.target(rows, allocate),
+      ends: allocate(rows * 8),
+      followers: allocate(rows * 4),
+    };
+    if (next > start + all) throw new Error('the room of a table is too small');
+    this.#room = room;
+    return room;
+  }
+
+  #add(room: Room, from: number, to: number): boolean {
+    const { arena } = this.#context;
+    const { u32 } = arena.heap;
+    for (let i = 0; i < to - from; i++) u32[(this.#selection >>> 2) + i] = i;
+    const columns = room.target.columns.map(({ at }): ColumnData => ({ kind: 'views', at: at + from * VIEW_BYTES }));
+    const sources = room.target.sources + from * 8;
+    const batch = targetBatch({ arena, columns, rows: to - from, selection: this.#selection, sources });
+    let sound = true;
+    inSlices(batch, (first, end) => {
+      const keys = this.keyBatch(batch);
+      const rows = arena.tryTake((end - first) * 4);
+      const hashes = arena.tryTake((end - first) * 8);
+      const ids = arena.tryTake((end - first) * 4);
+      if (keys === null || rows === 0 || hashes === 0 || ids === 0) return false;
+      const count = rowsWithKeys(keys, first, end, rows);
+      const views = this.keyViews(keys, rows, count);
+      if (views === 0) return false;
+      const list = { views, rows, count, hashes, ids };
+      const known = this.#table.count;
+      this.#table.hash(list);
+      sound &&= this.#table.insert(list) === count;
+      if (sound) this.#chain(room, list, known, from);
+      return true;
+    });
+    return sound;
+  }
+
+  /** Appends rows to the chains of their keys. */
+  #chain(room: Room, { rows, count, ids }: KeyList, known: number, from: number): void {
+    const { u32 } = this.#context.arena.heap;
+    const [ends, followers] = [room.ends >>> 2, room.followers >>> 2];
+    let fresh = known;
+    for (let i = 0; i < count; i++) {
+      const id = u32[(ids >>> 2) + i]!;
+      const row = from + u32[(rows >>> 2) + i]!;
+      u32[followers + row] = ROW_NONE;
+      if (id === fresh) {
+        u32[ends + id * 2] = row;
+        fresh++;
+      } else u32[followers + u32[ends + id * 2 + 1]!] = row;
+      u32[ends + id * 2 + 1] = row;
+    }
+  }
+}
+
+/** Lists those of the batch's live rows [from, to) at `rows` that have no null in a column; gives how many. */
+export function rowsWithKeys(batch: Batch, from: number, to: number, rows: number): number {
+  const { u32 } = batch.heap;
+  let count = 0;
+  for (let position = from; position < to; position++) {
+    const row = u32[(batch.selection >>> 2) + position]!;
+    if (!batch.columns.some((column) => isNull(batch, column, row))) u32[(rows >>> 2) + count++] = row;
+  }
+  return count;
+}
+
+/** Marks the keys of rows with a null in one of the columns as absent. */
+export function forgetNulls(batch: Batch, columns: readonly number[], { rows, count, ids }: KeyList): void {
+  const { u32 } = batch.heap;
+  for (const index of columns) {
+    const column = batch.columns[index]!;
+    for (let i = 0; i < count; i++) {
+      if (isNull(batch, column, u32[(rows >>> 2) + i]!)) u32[(ids >>> 2) + i] = KEY_ABSENT;
+    }
+  }
+}
+
+function isNull({ heap }: Batch, column: ColumnData, row: number): boolean {
+  if (column.kind === 'typed') return heap.u8[column.meta + row] === META_NULL;
+  if (column.kind === 'raw') throw new Error('keys have views');
+  return heap.u32[(column.at >>> 2) + row * 2] === 0;
+}
+
+function typedCells(batch: Batch, index: number, type: ColumnType): ColumnData | null {
+  const builder = new ColumnBuilder(batch.arena, type);
+  const column = batch.columns[index]!;
+  if (column.kind !== 'views') throw new Error('tables are text');
+  if (!builder.begin(batch.rows)) return null;
+  for (let row = 0; row < batch.rows; row++) {
+    const value = constantValue(batch.text(column, row), type);
+    builder.set(row, 'problem' in value ? null : value.value);
+  }
+  return builder.column;
+}

@@ -1,0 +1,297 @@
+// Takes rows and gives them back sorted: in memory while the budget allows, else in sorted files that are merged.
+import type { Batch } from '../../batch/batch.ts';
+import type { StoredType } from '../../batch/schema.ts';
+import { ENTRY_BYTES, ENTRY_RECORD, SORT_COUNTS_BYTES } from '../../kernel/layout/records.ts';
+import type { Next, OperatorContext } from '../../operations/operation.ts';
+import { PAUSE, type Steps } from '../../run/time-slices.ts';
+import { inSlices } from '../cells/slices.ts';
+import { byKey, mergeFiles } from '../spill/ordered-merge.ts';
+import { RowCodec, targetBatch } from '../spill/row-codec.ts';
+import { SpillFile } from '../spill/spill-file.ts';
+
+/**
+ * Records lie in blocks: the first is small for small files, later ones are a part of what is there already, since each growth
+ * of the memory costs milliseconds; one that is refused is tried smaller down to the least.
+ */
+const BLOCK_BYTES_FIRST = 262_144;
+const BLOCK_BYTES_MOST = 64 * 1024 * 1024;
+const BLOCK_PART = 4;
+const BLOCK_BYTES_LEAST = 1024 * 1024;
+
+/** Entries at the start: two batches of rows. */
+const ENTRIES_FIRST = 8192;
+const ENTRIES_GROWTH = 1.5;
+
+/** Rows of a sorted batch, and bytes of records written at once. */
+const SORTED_ROWS = 2048;
+const GATHER_BYTES = 65_536;
+
+interface Block {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Gives rows the bytes by whose order they are sorted. */
+export interface RowOrder {
+  /** Makes what outlives a piece of the batch. */
+  prepare(batch: Batch): void;
+  /** Views by physical row of the keys of all live rows, none of them null; 0 when the arena is full. */
+  make(batch: Batch): number;
+}
+
+export class RowSorter {
+  readonly #context: OperatorContext;
+  readonly #types: readonly StoredType[];
+  readonly #codec: RowCodec;
+  readonly #order: RowOrder;
+  readonly #counts: number;
+  readonly #first: number;
+  #blocks: Block[] = [];
+  /** Free since the rows that stay were moved together. */
+  #freeBlocks: Block[] = [];
+  /** The record of the last row that stays, 0 while all do. */
+  #last = 0;
+  readonly #runs: SpillFile[] = [];
+  #block = 0;
+  #next: number;
+  #entries: number;
+  #entriesMax = ENTRIES_FIRST;
+  #count = 0;
+  #taken = 0;
+
+  /**
+   * @param types of the columns of the batches that will be added
+   * @param first how many rows are wanted, from the start of the order: others may be forgotten
+   */
+  constructor(
+    context: OperatorContext,
+    types: readonly StoredType[],
+    order: RowOrder,
+    first = Number.POSITIVE_INFINITY,
+  ) {
+    this.#first = first;
+    const { heap } = context.arena;
+    this.#context = context;
+    this.#types = ['text', ...types];
+    this.#order = order;
+    this.#codec = new RowCodec(heap, context.kernel, this.#types);
+    this.#counts = heap.allocate(SORT_COUNTS_BYTES);
+    this.#entries = heap.allocate(ENTRIES_FIRST * ENTRY_BYTES * 2);
+    this.#blocks.push({ at: heap.allocate(BLOCK_BYTES_FIRST), bytes: BLOCK_BYTES_FIRST });
+    this.#next = this.#blocks[0]!.at;
+  }
+
+  add(batch: Batch): void {
+    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
+    this.#order.prepare(batch);
+    inSlices(batch, (from, to) => {
+      const piece = batch.slice(from, to);
+      const { arena } = batch;
+      const keys = this.#order.make(piece);
+      const orders = arena.tryTake(piece.live * 8);
+      if (keys === 0 || orders === 0) return false;
+      const wanted = this.#last === 0 ? piece : this.#beforeLast(piece, keys);
+      if (wanted === null) return false;
+      for (let i = 0; i < wanted.live; i++) arena.heap.f64[(orders >>> 3) + i] = this.#taken + i;
+      this.#taken += piece.live;
+      this.#store(wanted.withColumns([{ kind: 'views', at: keys }, ...piece.columns]), orders);
+      if (this.#count >= this.#first * 2 + ENTRIES_FIRST) this.#cut();
+      return true;
+    });
+  }
+
+  /**
+   * Hands the rows on in their order, in batches that are valid until `next` is done with them; their first column is the key,
+   * before those that were added. `wanted` 0 ends it early.
+   */
+  *finish(next: Next, wanted: () => number = () => 1): Steps {
+    const { arena, kernel, spill } = this.#context;
+    if (this.#runs.length === 0) yield* this.#emitSorted(next, wanted);
+    else this.#spill();
+    this.#giveBack();
+    if (this.#runs.length === 0) return;
+    const tools = { arena, kernel, spill, types: this.#types };
+    for (const step of mergeFiles(tools, this.#runs, byKey(arena), next)) {
+      yield step;
+      if (step !== PAUSE && wanted() === 0) return;
+    }
+  }
+
+  /** The room of the rows, which lie in files or were handed on: others that sort after this one can have it. */
+  #giveBack(): void {
+    const { heap } = this.#context.arena;
+    const entries = { at: this.#entries, bytes: this.#entriesMax * ENTRY_BYTES * 2 };
+    for (const { at, bytes } of [entries, ...this.#blocks, ...this.#freeBlocks]) heap.giveBack(at, bytes);
+  }
+
+  /** The rows that come before the last that stays: one that equals it comes behind it. Null when the arena is full. */
+  #beforeLast(piece: Batch, keys: number): Batch | null {
+    const { arena, kernel } = this.#context;
+    const kept = arena.tryTake(piece.live * 4);
+    if (kept === 0) return null;
+    const live = kernel.exports.keepBefore(keys, piece.selection, piece.live, this.#last, kept);
+    return piece.withSelection(kept, live);
+  }
+
+  /** Forgets the rows behind the first that are wanted, and moves those together. */
+  #cut(): void {
+    const { heap } = this.#context.arena;
+    const entries = this.#sort();
+    this.#count = this.#first;
+    const old = this.#blocks;
+    this.#blocks = this.#freeBlocks;
+    if (this.#moveRecords(entries)) this.#freeBlocks = old;
+    else {
+      // There was no room for all: what was moved and what was not stay where they are, and no block has room any more.
+      this.#context.kernel.exports.reloadEntries(entries, this.#count);
+      this.#freeBlocks = [];
+      this.#blocks = [...old, ...this.#blocks];
+      this.#block = this.#blocks.length - 1;
+      const { at, bytes } = this.#blocks[this.#block]!;
+      this.#next = at + bytes;
+    }
+    if (entries !== this.#entries) heap.u8.copyWithin(this.#entries, entries, entries + this.#count * ENTRY_BYTES);
+    this.#last = heap.u32[(this.#entries + (this.#count - 1) * ENTRY_BYTES + ENTRY_RECORD) >>> 2]!;
+  }
+
+  /** Copies the records of the entries to the blocks, one behind the other; false when the budget refused a block. */
+  #moveRecords(entries: number): boolean {
+    const { arena, kernel } = this.#context;
+    const mark = arena.next;
+    const reached = arena.take(8);
+    this.#block = -1;
+    for (let from = 0; from < this.#count; ) {
+      this.#block++;
+      if (this.#block === this.#blocks.length) {
+        const block = this.#anotherBlock();
+        if (block === null) break;
+        this.#blocks.push(block);
+      }
+      const { at, bytes } = this.#blocks[this.#block]!;
+      const end = kernel.exports.gatherRecords(entries, from, this.#count, at, at + bytes, reached) >>> 0;
+      kernel.exports.listRecords(at, end, entries + from * ENTRY_BYTES);
+      from = arena.heap.u32[reached >>> 2]!;
+      this.#next = end;
+      if (from === this.#count) {
+        arena.release(mark);
+        return true;
+      }
+      // A record larger than a whole block.
+      if (end === at) break;
+    }
+    arena.release(mark);
+    return false;
+  }
+
+  #store(batch: Batch, orders: number): void {
+    if (!this.#makeRoomForEntries(batch.live)) this.#spill();
+    for (let from = 0; from < batch.live; ) {
+      const block = this.#blocks[this.#block]!;
+      const list = { rows: batch.selection, from, count: batch.live, orders };
+      const { next, reached } = this.#codec.encode(batch, list, this.#next, block.at + block.bytes);
+      const entries = this.#entries + this.#count * ENTRY_BYTES;
+      this.#count += this.#context.kernel.exports.listRecords(this.#next, next, entries);
+      this.#next = next;
+      from = reached;
+      if (from < batch.live) this.#nextBlock();
+    }
+  }
+
+  #makeRoomForEntries(rows: number): boolean {
+    if (this.#count + rows <= this.#entriesMax) return true;
+    const { heap } = this.#context.arena;
+    const entriesMax = Math.max(Math.floor(this.#entriesMax * ENTRIES_GROWTH), rows * 2);
+    const at = heap.tryAllocate(entriesMax * ENTRY_BYTES * 2, rows > this.#entriesMax);
+    if (at === 0) return false;
+    heap.u8.copyWithin(at, this.#entries, this.#entries + this.#count * ENTRY_BYTES);
+    // What was outgrown holds records.
+    this.#blocks.push({ at: this.#entries, bytes: this.#entriesMax * ENTRY_BYTES * 2 });
+    this.#entries = at;
+    this.#entriesMax = entriesMax;
+    return true;
+  }
+
+  /** Goes on to a block that has room; when the budget refuses one, all rows go to a file and the blocks are free. */
+  #nextBlock(): void {
+    const last = this.#blocks[this.#block]!;
+    const isEmpty = this.#next === last.at;
+    if (!isEmpty && this.#block + 1 < this.#blocks.length) {
+      this.#block++;
+    } else {
+      const block = isEmpty ? this.#largerBlock(last.bytes * 2) : this.#anotherBlock();
+      if (block === null) {
+        this.#spill();
+        return;
+      }
+      if (isEmpty) this.#blocks[this.#block] = block;
+      else this.#block = this.#blocks.push(block) - 1;
+    }
+    this.#next = this.#blocks[this.#block]!.at;
+  }
+
+  /** For a record that is larger than an empty block. */
+  #largerBlock(bytes: number): Block {
+    return { at: this.#context.arena.heap.allocate(bytes), bytes };
+  }
+
+  #anotherBlock(): Block | null {
+    const { heap } = this.#context.arena;
+    const held = this.#blocks.reduce((sum, { bytes }) => sum + bytes, 0);
+    const most = Math.min(BLOCK_BYTES_MOST, Math.max(BLOCK_BYTES_LEAST, Math.floor(held / BLOCK_PART)));
+    for (let bytes = most; bytes >= BLOCK_BYTES_LEAST; bytes = Math.floor(bytes / 2)) {
+      const at = heap.tryAllocate(bytes);
+      if (at !== 0) return { at, bytes };
+    }
+    return null;
+  }
+
+  /** Writes all rows, sorted, to a new file. */
+  #spill(): void {
+    const { arena, kernel, spill } = this.#context;
+    const file = new SpillFile(spill);
+    const entries = this.#sort();
+    const count = Math.min(this.#count, this.#first);
+    const mark = arena.next;
+    const reached = arena.take(8);
+    const buffer = arena.take(GATHER_BYTES);
+    for (let from = 0; from < count; ) {
+      const end = kernel.exports.gatherRecords(entries, from, count, buffer, buffer + GATHER_BYTES - 64, reached) >>> 0;
+      file.append(arena.heap.u8.subarray(buffer, end));
+      from = arena.heap.u32[reached >>> 2]!;
+      if (end > buffer) continue;
+      const record = arena.heap.u32[(entries + from * ENTRY_BYTES + ENTRY_RECORD) >>> 2]!;
+      const bytes = Buffer.from(arena.heap.u8.buffer, record, 4).readUInt32LE(0);
+      file.append(arena.heap.u8.subarray(record, record + bytes));
+      from++;
+    }
+    arena.release(mark);
+    this.#runs.push(file);
+    this.#last = 0;
+    this.#count = 0;
+    this.#block = 0;
+    this.#next = this.#blocks[0]!.at;
+  }
+
+  #sort(): number {
+    const spare = this.#entries + this.#entriesMax * ENTRY_BYTES;
+    return this.#context.kernel.exports.sortEntries(this.#entries, spare, this.#count, this.#counts) >>> 0;
+  }
+
+  *#emitSorted(next: Next, wanted: () => number): Steps {
+    const { arena } = this.#context;
+    const rowsMax = this.#codec.rowsWithin(SORTED_ROWS);
+    const target = this.#codec.target(rowsMax);
+    const selection = arena.heap.allocate(rowsMax * 4);
+    for (let row = 0; row < rowsMax; row++) arena.heap.u32[(selection >>> 2) + row] = row;
+    const entries = this.#sort();
+    for (let from = 0; from < this.#count && wanted() > 0; from += rowsMax) {
+      const rows = Math.min(rowsMax, this.#count - from);
+      this.#codec.decodeEntries(target, entries + from * ENTRY_BYTES, rows);
+      const columns = this.#codec.columns(target, rows);
+      const mark = arena.next;
+      yield* next(targetBatch({ arena, columns, rows, selection, sources: target.sources }));
+      arena.release(mark);
+      yield;
+    }
+  }
+}

@@ -1,0 +1,291 @@
+// Owns how calls and operators choose their overloads by the static types, after cel-go's checker, and what a message
+// says when none fits.
+import type { Value } from '../compile/value.ts';
+import type { Constants, FunctionDefinition, Overload } from '../functions/definition.ts';
+import { FUNCTIONS } from '../functions/index.ts';
+import { OPERATORS } from '../functions/operator.ts';
+import { type BinaryNode, type CallNode, dottedName, type ExpressionNode, type UnaryNode } from '../syntax/ast.ts';
+import { foreignFunction } from '../syntax/foreign-words.ts';
+import type { CheckScope } from './check-scope.ts';
+import { nearestName } from './suggestion.ts';
+import {
+  BOOL,
+  DYN,
+  isAssignable,
+  isSameType,
+  type Substitution,
+  substitute,
+  type Type,
+  typeText,
+  variable,
+} from './type.ts';
+
+/** `name(...)`, `target.name(...)` or a function whose name has points, such as math.abs. */
+export function checkCall(scope: CheckScope, node: CallNode): Type {
+  const qualified = node.target === null ? node.name : qualifiedName(scope, node);
+  if (qualified !== null) {
+    const definition = FUNCTIONS.get(qualified);
+    if (definition !== undefined && definition.style !== 'method') {
+      return resolveCall(scope, node, definition, node.arguments);
+    }
+    if (node.target === null) return unknownFunction(scope, node, definition);
+  }
+  const definition = FUNCTIONS.get(node.name);
+  const parameters = [node.target!, ...node.arguments];
+  if (definition !== undefined && definition.style !== 'function')
+    return resolveCall(scope, node, definition, parameters);
+  return unknownFunction(scope, node, definition);
+}
+
+/** Arithmetic and order by overloads; equality and `in` for all types that can be equal. */
+export function checkBinary(scope: CheckScope, node: BinaryNode): Type {
+  const sides = [node.left, node.right];
+  const definition = OPERATORS.get(node.operator);
+  if (definition !== undefined) return resolveCall(scope, node, definition, sides);
+  for (const side of sides) scope.check(side);
+  scope.shareDecimal(sides);
+  const [left, right] = sides.map((side) => scope.resolve(scope.typeOf(side))) as [Type, Type];
+  if (node.operator === 'in') checkMembership(scope, node, left, right);
+  else if (!mayEqual(scope, left, right)) scope.mismatch(differentTypes(scope, node, left, right), node);
+  return BOOL;
+}
+
+export function checkUnary(scope: CheckScope, node: UnaryNode): Type {
+  if (node.operator === '-') return resolveCall(scope, node, OPERATORS.get('-_')!, [node.operand]);
+  const type = scope.check(node.operand);
+  if (type.kind !== 'null' && !isAssignable(scope.bound, type, BOOL)) {
+    scope.mismatch(`! turns a condition round, but this is ${typeText(scope.final(type))}.`, node);
+  }
+  return BOOL;
+}
+
+/** `math.abs` when the target is nothing but names and its first one is no variable. */
+function qualifiedName(scope: CheckScope, node: CallNode): string | null {
+  const target = dottedName(node.target!);
+  if (target === null) return null;
+  const [root] = target.split('.', 1) as [string];
+  if (scope.local(root) !== undefined) return null;
+  return FUNCTIONS.has(`${target}.${node.name}`) ? `${target}.${node.name}` : null;
+}
+
+function unknownFunction(scope: CheckScope, node: CallNode, other: FunctionDefinition | undefined): Type {
+  if (node.target !== null) scope.check(node.target);
+  for (const parameter of node.arguments) scope.check(parameter);
+  scope.resolutions.set(node, { kind: 'unknown' });
+  if (scope.dynamic) return DYN;
+  if (other !== undefined) {
+    const form = other.style === 'method' ? `x.${node.name}(...)` : `${node.name}(...)`;
+    scope.report('EXPR_UNKNOWN_FUNCTION', `${node.name} is written ${form}.`, node);
+    return DYN;
+  }
+  const foreign = foreignFunction(node.name);
+  const nearest = nearestName(node.name, FUNCTIONS.keys());
+  const hint = foreign !== null ? ` ${foreign}` : nearest === null ? '' : ` Did you mean ${nearest}?`;
+  scope.report('EXPR_UNKNOWN_FUNCTION', `The function ${node.name} does not exist.${hint}`, node);
+  return DYN;
+}
+
+function resolveCall(
+  scope: CheckScope,
+  node: ExpressionNode,
+  definition: FunctionDefinition,
+  parameters: readonly ExpressionNode[],
+): Type {
+  for (const parameter of parameters) scope.check(parameter);
+  if (definition.sharesType === true) scope.shareDecimal(parameters);
+  checkConstants(scope, node, definition, parameters);
+  const types = parameters.map((parameter) => scope.resolve(scope.typeOf(parameter)));
+  const constants = constantsOf(parameters);
+  const fitting: Overload[] = [];
+  let result: Type | null = null;
+  for (const overload of definition.overloads) {
+    const instance = instantiate(scope, overload, parameters.length);
+    if (instance === null || !fits(scope, definition, types, instance.parameters)) continue;
+    const refined = overload.refine?.(constants) ?? scope.resolve(instance.result);
+    result = result === null || isSameType(result, refined) ? refined : DYN;
+    fitting.push(overload);
+  }
+  if (fitting.length === 0) {
+    scope.mismatch(noOverload(scope, node, definition, types), node);
+    // In dynamic mode the values at run time have the last word.
+    fitting.push(...definition.overloads.filter((overload) => takes(overload, parameters.length)));
+  }
+  const certain = result !== null && fitting.length === 1 && isCertain(types, fitting[0]!);
+  scope.resolutions.set(node, { kind: 'call', definition, overloads: fitting, certain, arguments: parameters });
+  return result ?? DYN;
+}
+
+/** The constants among arguments, for checks and for work that can be done once. */
+export function constantsOf(parameters: readonly ExpressionNode[]): Constants {
+  return parameters.map((parameter): Value | undefined => (parameter.kind === 'literal' ? parameter.value : undefined));
+}
+
+function checkConstants(
+  scope: CheckScope,
+  node: ExpressionNode,
+  definition: FunctionDefinition,
+  parameters: readonly ExpressionNode[],
+): void {
+  for (const position of definition.literals ?? []) {
+    const parameter = parameters[position];
+    if (parameter !== undefined && parameter.kind !== 'literal') {
+      scope.report('EXPR_BAD_ARGUMENT', `Argument ${position + 1} of ${definition.name} must be a literal.`, parameter);
+      return;
+    }
+  }
+  const constants = constantsOf(parameters);
+  const problem = definition.check?.(constants) ?? null;
+  if (problem !== null && !scope.dynamic) scope.report('EXPR_BAD_ARGUMENT', problem, node);
+  if (definition.name === 'lookup') checkLookup(scope, node, constants);
+}
+
+function checkLookup(scope: CheckScope, node: ExpressionNode, constants: Constants): void {
+  const { tables } = scope.environment;
+  const table = constants[0];
+  if (typeof table !== 'string') return;
+  const columns = tables?.get(table);
+  if (columns === undefined) {
+    const nearest = nearestName(table, tables?.keys() ?? []);
+    const hint = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+    scope.report('EXPR_UNKNOWN_TABLE', `The template declares no table ${JSON.stringify(table)}.${hint}`, node);
+    return;
+  }
+  scope.tables.add(table);
+  if (columns === null) return;
+  for (const column of constants.length > 3 ? [constants[1], constants[3]] : [constants[2]]) {
+    if (typeof column !== 'string' || columns.includes(column)) continue;
+    const nearest = nearestName(column, columns);
+    const hint = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+    const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(column)}.${hint}`;
+    scope.report('EXPR_UNKNOWN_TABLE', message, node);
+  }
+}
+
+function takes(overload: Overload, count: number): boolean {
+  return overload.rest === undefined ? count === overload.parameters.length : count >= overload.parameters.length;
+}
+
+/** The overload for so many arguments, its type variables made new. */
+function instantiate(
+  scope: CheckScope,
+  overload: Overload,
+  count: number,
+): { parameters: Type[]; result: Type } | null {
+  if (!takes(overload, count)) return null;
+  const fresh: Substitution = new Map();
+  for (const name of ['T', 'A', 'B']) fresh.set(name, variable(`${name}${scope.freshVariable().name}`));
+  const parameters = Array.from({ length: count }, (_, index) =>
+    substitute(fresh, overload.parameters[index] ?? overload.rest!, false),
+  );
+  return { parameters, result: substitute(fresh, overload.result, false) };
+}
+
+function fits(
+  scope: CheckScope,
+  definition: FunctionDefinition,
+  types: readonly Type[],
+  wanted: readonly Type[],
+): boolean {
+  if (saysNothing(definition, types)) return false;
+  const attempt: Substitution = new Map(scope.bound);
+  for (const [index, type] of types.entries()) {
+    // A null beside other values fits everywhere and says nothing about their type.
+    if (type.kind === 'null' && (wanted[index]!.kind !== 'variable' || types.some(({ kind }) => kind !== 'null')))
+      continue;
+    if (!isAssignable(attempt, type, wanted[index]!)) return false;
+  }
+  for (const [name, type] of attempt) scope.bound.set(name, type);
+  return true;
+}
+
+/** Arguments that are all null, and an operator beside a literal null: always null, so never what was meant. */
+export function saysNothing(definition: FunctionDefinition, types: readonly Type[]): boolean {
+  if (definition.acceptsNull === true || types.length === 0) return false;
+  const isNull = ({ kind }: Type) => kind === 'null';
+  return OPERATORS.has(definition.name) ? types.some(isNull) : types.every(isNull);
+}
+
+function isCertain(types: readonly Type[], overload: Overload): boolean {
+  return types.every((type, index) => {
+    const wanted = overload.parameters[index] ?? overload.rest!;
+    return wanted.kind === 'variable' || wanted.kind === 'dyn' || (type.kind !== 'dyn' && type.kind !== 'variable');
+  });
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'decimal']);
+
+function mayEqual(scope: CheckScope, left: Type, right: Type): boolean {
+  if (left.kind === 'null' || right.kind === 'null') return true;
+  if (NUMBERS.has(left.kind) && NUMBERS.has(right.kind)) return true;
+  return isAssignable(scope.bound, left, right);
+}
+
+function checkMembership(scope: CheckScope, node: BinaryNode, left: Type, right: Type): void {
+  if (
+    right.kind !== 'list' &&
+    right.kind !== 'map' &&
+    right.kind !== 'dyn' &&
+    right.kind !== 'variable' &&
+    right.kind !== 'null'
+  ) {
+    const hint = right.kind === 'string' ? ' Write text.contains(part) to search in a text.' : '';
+    scope.mismatch(`in searches a list or the keys of a map, not ${typeText(scope.final(right))}.${hint}`, node);
+    return;
+  }
+  const element = right.parameters[0];
+  if (element === undefined || mayEqual(scope, left, scope.resolve(element))) return;
+  scope.mismatch(differentTypes(scope, node, left, element), node);
+}
+
+function differentTypes(scope: CheckScope, node: BinaryNode, left: Type, right: Type): string {
+  const shown = (type: Type) => typeText(scope.final(type));
+  const hint = conversionHint(left, right);
+  return `${node.operator} compares ${shown(left)} with ${shown(right)}, which are never equal.${hint}`;
+}
+
+function noOverload(
+  scope: CheckScope,
+  node: ExpressionNode,
+  definition: FunctionDefinition,
+  types: readonly Type[],
+): string {
+  const shown = types.map((type) => typeText(scope.final(type)));
+  if (node.kind === 'binary') {
+    if (shown.includes('null')) return `${node.operator} beside null always gives null. Write x == null to ask for it.`;
+    const hint = calendarHint(node.operator, types[0]!, types[1]!) || conversionHint(types[0]!, types[1]!);
+    return `${node.operator} does not take ${shown[0]} and ${shown[1]}.${hint}`;
+  }
+  if (node.kind === 'unary') return `- does not take ${shown[0]}.`;
+  if (definition.lazy !== undefined)
+    return `The values of ${definition.name} need one type, but they are ${shown.join(' and ')}.`;
+  const wanted = definition.overloads.map((overload) => {
+    const rest = overload.rest === undefined ? [] : ['...'];
+    return `(${[...overload.parameters.map(typeText), ...rest].join(', ')})`;
+  });
+  return `${definition.name} takes ${[...new Set(wanted)].slice(0, 6).join(' or ')}, not (${shown.join(', ')}).`;
+}
+
+/** Dates have no sign for what is done with their days. */
+function calendarHint(operator: string, left: Type, right: Type): string {
+  if (left.kind !== 'date' || (operator !== '-' && operator !== '+')) return '';
+  if (right.kind === 'date')
+    return operator === '-' ? ' Write days_between(from, to) or months_between(from, to).' : '';
+  if (right.kind !== 'int') return '';
+  const days = operator === '-' ? '-n' : 'n';
+  return ` Write add_days(d, ${days}) or add_months(d, ${days}).`;
+}
+
+function conversionHint(left: Type, right: Type): string {
+  const kinds = [left.kind, right.kind];
+  const both = (one: string, other: string) =>
+    kinds.includes(one as Type['kind']) && kinds.includes(other as Type['kind']);
+  if (both('decimal', 'double')) return ' Write decimal(...) around the double.';
+  if (both('int', 'double')) return ' Write double(...) around the int.';
+  if (both('string', 'date')) return ' Write date("2024-01-31") for a date.';
+  if (both('string', 'timestamp')) return ' Write timestamp("2024-01-31T00:00:00Z") for an instant.';
+  if (both('timestamp', 'date')) return ' Write date(...) around the instant.';
+  if (kinds.includes('string') && kinds.some((kind) => NUMBERS.has(kind))) {
+    return ' Write decimal(...), int(...) or double(...) around the text, or string(...) around the number.';
+  }
+  return '';
+}

@@ -1,0 +1,223 @@
+// Owns what names mean: macro variables, columns, row["..."], value, run.row, run.started_at, run.meta, names of types; fields
+// and elements of values.
+import { typeOfColumn } from '../compile/environment.ts';
+import {
+  dottedName,
+  type ExpressionNode,
+  type IdentifierNode,
+  type IndexNode,
+  type SelectNode,
+} from '../syntax/ast.ts';
+import type { CheckScope } from './check-scope.ts';
+import type { NameResolution } from './resolution.ts';
+import { suggestionText } from './suggestion.ts';
+import {
+  BOOL,
+  BYTES,
+  DECIMAL,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  isAssignable,
+  listOf,
+  mapOf,
+  NULL,
+  optionalOf,
+  STRING,
+  TIMESTAMP,
+  type Type,
+  typeOf,
+  typeText,
+  UINT,
+} from './type.ts';
+
+/** A name that stands alone. */
+export function checkIdentifier(scope: CheckScope, node: IdentifierNode): Type {
+  const { name } = node;
+  if (!node.quoted) {
+    const local = scope.local(name);
+    if (local !== undefined) return resolved(scope, node, { kind: 'local', slot: local.slot }, local.type);
+    const bound = scope.environment.variables?.get(name);
+    if (bound !== undefined) return resolved(scope, node, { kind: 'variable', name }, bound);
+    if (name === 'value' && scope.environment.value !== undefined) {
+      scope.uses.add('value');
+      return resolved(scope, node, { kind: 'value' }, typeOfColumn(scope.environment.value));
+    }
+  }
+  const hidden = !node.quoted && (name === 'value' || name === 'row' || name === 'run');
+  if (!hidden) {
+    const type = node.quoted ? undefined : TYPE_NAMES.get(name);
+    // Asking for a column can make it required, so a type is one unless a column is known to bear its name.
+    const isType = type !== undefined && !scope.environment.columns.has(name);
+    const column = isType ? null : columnType(scope, node, name);
+    if (column !== null) return column;
+    if (isType) return resolved(scope, node, { kind: 'type', name: type.name }, typeOf(type));
+  }
+  return unknown(scope, node, name);
+}
+
+/** `operand.field`: a dotted variable, a column of row, or a field. */
+export function checkSelect(scope: CheckScope, node: SelectNode): Type {
+  const dotted = node.test ? null : dottedVariable(scope, node);
+  if (dotted !== null) return dotted;
+  if (isRow(scope, node.operand)) {
+    const type = columnType(scope, node, node.field) ?? unknownColumn(scope, node, node.field);
+    return node.test ? BOOL : node.optional ? optionalOf(type) : type;
+  }
+  const operand = scope.resolve(scope.check(node.operand));
+  const held = operand.kind === 'optional' ? operand.parameters[0]! : operand;
+  const field = fieldType(scope, node, held);
+  if (node.test) return BOOL;
+  return node.optional || operand.kind === 'optional' ? optionalOf(field) : field;
+}
+
+/** `operand[index]`: a column of row, an element, or the value of a key. */
+export function checkIndex(scope: CheckScope, node: IndexNode): Type {
+  if (isRow(scope, node.operand)) return checkRowIndex(scope, node);
+  const operand = scope.resolve(scope.check(node.operand));
+  const index = scope.check(node.index);
+  const held = operand.kind === 'optional' ? operand.parameters[0]! : operand;
+  const element = elementType(scope, node, held, index);
+  return node.optional || operand.kind === 'optional' ? optionalOf(element) : element;
+}
+
+function resolved(scope: CheckScope, node: ExpressionNode, resolution: NameResolution, type: Type): Type {
+  scope.resolutions.set(node, resolution);
+  return type;
+}
+
+function columnType(scope: CheckScope, node: ExpressionNode, name: string): Type | null {
+  const type = scope.environment.columns.get(name);
+  if (type === undefined) return null;
+  scope.columns.add(name);
+  return resolved(scope, node, { kind: 'column', name }, typeOfColumn(type));
+}
+
+/** Whether a node is the word `row` as the row at hand. */
+function isRow(scope: CheckScope, node: ExpressionNode): boolean {
+  if (node.kind !== 'identifier' || node.name !== 'row' || node.quoted) return false;
+  return scope.local('row') === undefined && !scope.environment.variables?.has('row');
+}
+
+function checkRowIndex(scope: CheckScope, node: IndexNode): Type {
+  if (node.index.kind !== 'literal' || typeof node.index.value !== 'string') {
+    scope.report('EXPR_BAD_ARGUMENT', 'row[...] takes the name of a column as a literal: row["Invoice No"].', node);
+    return DYN;
+  }
+  const name = node.index.value;
+  const type = columnType(scope, node, name) ?? unknownColumn(scope, node, name);
+  return node.optional ? optionalOf(type) : type;
+}
+
+/** run.row, run.started_at and further variables whose names have points; null when it is none of them. */
+function dottedVariable(scope: CheckScope, node: SelectNode): Type | null {
+  const name = dottedName(node);
+  if (name === null) return null;
+  const [root] = name.split('.', 1) as [string];
+  if (scope.local(root) !== undefined) return null;
+  const bound = scope.environment.variables?.get(name);
+  if (bound !== undefined) return resolved(scope, node, { kind: 'variable', name }, bound);
+  if (name === 'run.row') {
+    scope.uses.add('run_row');
+    return resolved(scope, node, { kind: 'run_row' }, INT);
+  }
+  if (name === 'run.started_at') {
+    scope.uses.add('started_at');
+    return resolved(scope, node, { kind: 'started_at' }, TIMESTAMP);
+  }
+  if (name.startsWith(META)) return unknownMeta(scope, node, name);
+  const type = TYPE_NAMES.get(name);
+  return type === undefined ? null : resolved(scope, node, { kind: 'type', name }, typeOf(type));
+}
+
+/** Before the names of values around a file's table. */
+const META = 'run.meta.';
+
+function unknownMeta(scope: CheckScope, node: SelectNode, name: string): Type {
+  const known = [...(scope.environment.variables?.keys() ?? [])].filter((one) => one.startsWith(META));
+  const message = `input.preamble and input.footer declare no ${JSON.stringify(name.slice(META.length))}.`;
+  return unresolved(scope, node, message + suggestionText(name, known));
+}
+
+function unknownColumn(scope: CheckScope, node: ExpressionNode, name: string): Type {
+  const { columns } = scope.environment;
+  const message = `column ${JSON.stringify(name)} does not exist at this step.${suggestionText(name, columns.keys())}`;
+  return unresolved(scope, node, message);
+}
+
+function unknown(scope: CheckScope, node: IdentifierNode, name: string): Type {
+  const { columns } = scope.environment;
+  if (name === 'run') {
+    return unresolved(
+      scope,
+      node,
+      'run alone is no value. Write run.row, run.started_at or run.meta.<name>, or row["run"] for a column.',
+    );
+  }
+  if (name === 'row') return unresolved(scope, node, 'row alone is no value. Write row["column"].');
+  if (name === 'value') {
+    const hint = columns.has('value')
+      ? 'Write row["value"] for the column of this name.'
+      : 'Write the name of the column; `value` is known in the expressions of set, in the rules of validate, and in the ' +
+        '`where` of operations on cells that name the columns they edit.';
+    return unresolved(scope, node, `value is the cell at hand, and there is none here. ${hint}`);
+  }
+  const known = [...columns.keys(), ...scope.localNames];
+  const quotable = columns.size > 0 ? suggestionText(name, known) : '';
+  return unresolved(scope, node, `column ${JSON.stringify(name)} does not exist at this step.${quotable}`);
+}
+
+function unresolved(scope: CheckScope, node: ExpressionNode, message: string): Type {
+  if (!scope.dynamic) scope.report('EXPR_UNKNOWN_COLUMN', message, node);
+  return resolved(scope, node, { kind: 'unknown' }, DYN);
+}
+
+function fieldType(scope: CheckScope, node: SelectNode, operand: Type): Type {
+  if (operand.kind === 'map') return operand.parameters[1]!;
+  if (operand.kind === 'optional') return optionalOf(fieldType(scope, node, operand.parameters[0]!));
+  if (operand.kind !== 'dyn' && operand.kind !== 'variable') {
+    scope.mismatch(`${typeText(scope.final(operand))} has no fields, so .${node.field} is nothing.`, node);
+  }
+  return DYN;
+}
+
+function elementType(scope: CheckScope, node: IndexNode, operand: Type, index: Type): Type {
+  if (operand.kind === 'list') {
+    if (!isAssignable(scope.bound, index, INT))
+      scope.mismatch(`A list is indexed by an int, not ${typeText(index)}.`, node.index);
+    return operand.parameters[0]!;
+  }
+  if (operand.kind === 'map') {
+    const [key, value] = operand.parameters as [Type, Type];
+    const numeric = NUMBERS.has(scope.resolve(key).kind) && NUMBERS.has(scope.resolve(index).kind);
+    if (!numeric && !isAssignable(scope.bound, index, key)) {
+      scope.mismatch(`The keys are ${typeText(scope.final(key))}, not ${typeText(index)}.`, node.index);
+    }
+    return value;
+  }
+  if (operand.kind !== 'dyn' && operand.kind !== 'variable') {
+    scope.mismatch(`${typeText(scope.final(operand))} has no elements.`, node);
+  }
+  return DYN;
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double']);
+
+/** Names of types as values. A column of the same name comes first. */
+const TYPE_NAMES: ReadonlyMap<string, Type> = new Map([
+  ['bool', BOOL],
+  ['bytes', BYTES],
+  ['decimal', DECIMAL],
+  ['double', DOUBLE],
+  ['int', INT],
+  ['list', listOf(DYN)],
+  ['map', mapOf(DYN, DYN)],
+  ['null_type', NULL],
+  ['optional_type', optionalOf(DYN)],
+  ['string', STRING],
+  ['type', typeOf(DYN)],
+  ['uint', UINT],
+  ['google.protobuf.Timestamp', TIMESTAMP],
+  ['google.protobuf.Duration', DURATION],
+]);

@@ -1,0 +1,146 @@
+// Owns turning a checked expression into closures: no code is made from text. Static types choose the closures, so that
+// nothing is dispatched at run time where types are known.
+import { canFail } from '../check/failure-analysis.ts';
+import type { CheckedExpression } from '../check/resolution.ts';
+import type { ConditionalNode, ExpressionNode, LogicalNode } from '../syntax/ast.ts';
+import { Compilation, type Evaluate, type Resolver } from './compilation.ts';
+import { compileCall, compileNegation } from './compile-call.ts';
+import { compileIndex, compileList, compileMap, compileName, compileSelect } from './compile-collection.ts';
+import { compileBind, compileComprehension, compileOptionalMap } from './compile-comprehension.ts';
+import { compileBinary } from './compile-operator.ts';
+import { EvaluationError, NO_OVERLOAD } from './evaluation-error.ts';
+
+/**
+ * The closure of an expression. It gives null or a value in the form of `expression.type` (value.ts) and throws one of
+ * the instances of EvaluationError for an error of the row, such as more steps than `stepsMax`. It keeps state between calls: one thread, no recursion.
+ */
+export function compileExpression<Row>(
+  expression: CheckedExpression,
+  resolver: Resolver<Row>,
+  stepsMax?: number,
+): Evaluate<Row> {
+  const compilation = new Compilation(expression, resolver, compileNode, stepsMax);
+  const evaluate = compilation.compile(expression.root);
+  if (!mayCharge(expression)) return evaluate;
+  return (row) => {
+    compilation.refill();
+    return evaluate(row);
+  };
+}
+
+/** Steps are counted where calls read texts, and where lists, maps and values of unknown type are. */
+function mayCharge(expression: CheckedExpression): boolean {
+  for (const [node, { kind }] of expression.types) {
+    if (kind === 'dyn' || kind === 'list' || kind === 'map' || kind === 'optional') return true;
+    const resolution = expression.resolutions.get(node);
+    if (resolution?.kind !== 'call') continue;
+    if (resolution.arguments.some((argument) => TEXTS.has(expression.types.get(argument)!.kind))) return true;
+  }
+  return expression.slotCount > 0;
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['string', 'bytes']);
+
+function compileNode<Row>(compilation: Compilation<Row>, node: ExpressionNode): Evaluate<Row> {
+  switch (node.kind) {
+    case 'literal': {
+      const value = compilation.constant(node);
+      return () => value;
+    }
+    case 'identifier':
+      return compileName(compilation, node);
+    case 'select':
+      return compileSelect(compilation, node);
+    case 'index':
+      return compileIndex(compilation, node);
+    case 'call':
+      return compileCall(compilation, node);
+    case 'unary':
+      return node.operator === '-' ? compileNegation(compilation, node) : compileNot(compilation, node.operand);
+    case 'binary':
+      return compileBinary(compilation, node);
+    case 'logical':
+      return compileLogical(compilation, node);
+    case 'conditional':
+      return compileConditional(compilation, node);
+    case 'list':
+      return compileList(compilation, node);
+    case 'map':
+      return compileMap(compilation, node);
+    case 'message':
+      return () => {
+        throw NO_OVERLOAD;
+      };
+    case 'comprehension':
+      return compileComprehension(compilation, node);
+    case 'bind':
+      return compileBind(compilation, node);
+    case 'optional_map':
+      return compileOptionalMap(compilation, node);
+  }
+}
+
+/** Null and everything that is no boolean: null stays null, the rest is an error. */
+function compileNot<Row>(compilation: Compilation<Row>, operand: ExpressionNode): Evaluate<Row> {
+  const evaluate = compilation.compile(operand);
+  return (row) => {
+    const value = evaluate(row);
+    if (value === null) return null;
+    if (typeof value !== 'boolean') throw NO_OVERLOAD;
+    return !value;
+  };
+}
+
+/**
+ * `&&` with `decisive` false, `||` with true: one decisive side decides, even when the other is an error; otherwise an
+ * error is an error, and null is null.
+ */
+function compileLogical<Row>(compilation: Compilation<Row>, node: LogicalNode): Evaluate<Row> {
+  const left = compilation.compile(node.left);
+  const right = compilation.compile(node.right);
+  const decisive = node.operator === '||';
+  const whenRight = (row: Row, other: unknown): unknown => {
+    const value = right(row);
+    if (value === decisive) return decisive;
+    if (typeof other !== 'boolean' && other !== null) throw NO_OVERLOAD;
+    if (typeof value !== 'boolean' && value !== null) throw NO_OVERLOAD;
+    return value === null || other === null ? null : !decisive;
+  };
+  if (!canFail(compilation.expression, node.left)) {
+    if (decisive) {
+      return (row) => {
+        const value = left(row);
+        return value === true ? true : whenRight(row, value);
+      };
+    }
+    return (row) => {
+      const value = left(row);
+      return value === false ? false : whenRight(row, value);
+    };
+  }
+  return (row) => {
+    let value: unknown;
+    try {
+      value = left(row);
+    } catch (error) {
+      if (!(error instanceof EvaluationError) || error.code === 'TOO_LONG') throw error;
+      if (right(row) === decisive) return decisive;
+      throw error;
+    }
+    return value === decisive ? decisive : whenRight(row, value);
+  };
+}
+
+/** A condition that is null chooses the second value, as one that is false. */
+function compileConditional<Row>(compilation: Compilation<Row>, node: ConditionalNode): Evaluate<Row> {
+  const condition = compilation.compile(node.condition);
+  const type = compilation.typeOf(node);
+  const then = compilation.compileAs(node.then, type);
+  const otherwise = compilation.compileAs(node.otherwise, type);
+  return (row) => {
+    const value = condition(row);
+    if (value === true) return then(row);
+    if (value === false || value === null) return otherwise(row);
+    throw NO_OVERLOAD;
+  };
+}

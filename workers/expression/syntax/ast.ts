@@ -1,0 +1,167 @@
+// Owns the tree of an expression as the parser builds it, macros already told apart from calls. Types are kept beside it
+// by the checker, so the tree never changes.
+import type { Value } from '../compile/value.ts';
+
+/** Every node knows where it begins in the source (UTF-16 units). */
+interface Base {
+  readonly offset: number;
+}
+
+/** A constant. `text` is the number as written: a double beside a decimal is read again from it. */
+export interface LiteralNode extends Base {
+  readonly kind: 'literal';
+  readonly value: Value;
+  readonly text: string;
+}
+
+/** A name: a variable, a column or the first part of a dotted name. `quoted` when written in backticks. */
+export interface IdentifierNode extends Base {
+  readonly kind: 'identifier';
+  readonly name: string;
+  readonly quoted: boolean;
+}
+
+/** `operand.field`, `operand.?field` (optional) or `has(operand.field)` (test). */
+export interface SelectNode extends Base {
+  readonly kind: 'select';
+  readonly operand: ExpressionNode;
+  readonly field: string;
+  readonly optional: boolean;
+  readonly test: boolean;
+}
+
+/** `operand[index]` or `operand[?index]`. */
+export interface IndexNode extends Base {
+  readonly kind: 'index';
+  readonly operand: ExpressionNode;
+  readonly index: ExpressionNode;
+  readonly optional: boolean;
+}
+
+/** `name(arguments)` or `target.name(arguments)`. */
+export interface CallNode extends Base {
+  readonly kind: 'call';
+  readonly name: string;
+  readonly target: ExpressionNode | null;
+  readonly arguments: readonly ExpressionNode[];
+}
+
+/** `!operand` or `-operand`. */
+export interface UnaryNode extends Base {
+  readonly kind: 'unary';
+  readonly operator: '!' | '-';
+  readonly operand: ExpressionNode;
+}
+
+/** The operators that take two values and always evaluate both. */
+export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';
+
+export interface BinaryNode extends Base {
+  readonly kind: 'binary';
+  readonly operator: BinaryOperator;
+  readonly left: ExpressionNode;
+  readonly right: ExpressionNode;
+}
+
+/** `&&` and `||`: either side may decide alone, whatever the other one is. */
+export interface LogicalNode extends Base {
+  readonly kind: 'logical';
+  readonly operator: '&&' | '||';
+  readonly left: ExpressionNode;
+  readonly right: ExpressionNode;
+}
+
+export interface ConditionalNode extends Base {
+  readonly kind: 'conditional';
+  readonly condition: ExpressionNode;
+  readonly then: ExpressionNode;
+  readonly otherwise: ExpressionNode;
+}
+
+/** `[a, ?b]`: an optional element is left out when its value is none. */
+export interface ListNode extends Base {
+  readonly kind: 'list';
+  readonly elements: readonly { readonly value: ExpressionNode; readonly optional: boolean }[];
+}
+
+/** `{key: value, ?key: optional}`. */
+export interface MapNode extends Base {
+  readonly kind: 'map';
+  readonly entries: readonly {
+    readonly key: ExpressionNode;
+    readonly value: ExpressionNode;
+    readonly optional: boolean;
+  }[];
+}
+
+/** `Name{field: value}`: a protobuf message, which the checker refuses. */
+export interface MessageNode extends Base {
+  readonly kind: 'message';
+  readonly name: string;
+}
+
+/** The macros that walk a list or map. */
+export type ComprehensionMacro =
+  | 'all'
+  | 'exists'
+  | 'exists_one'
+  | 'map'
+  | 'filter'
+  | 'transformList'
+  | 'transformMap'
+  | 'transformMapEntry';
+
+/** `range.macro(variables..., filter?, body)`; body is the predicate of all, exists, exists_one and filter. */
+export interface ComprehensionNode extends Base {
+  readonly kind: 'comprehension';
+  readonly macro: ComprehensionMacro;
+  readonly range: ExpressionNode;
+  readonly variables: readonly string[];
+  readonly filter: ExpressionNode | null;
+  readonly body: ExpressionNode;
+}
+
+/** `cel.bind(variable, value, body)`. */
+export interface BindNode extends Base {
+  readonly kind: 'bind';
+  readonly variable: string;
+  readonly value: ExpressionNode;
+  readonly body: ExpressionNode;
+}
+
+/** `operand.optMap(variable, body)`, or `optFlatMap` (flat). */
+export interface OptionalMapNode extends Base {
+  readonly kind: 'optional_map';
+  readonly operand: ExpressionNode;
+  readonly variable: string;
+  readonly body: ExpressionNode;
+  readonly flat: boolean;
+}
+
+export type ExpressionNode =
+  | LiteralNode
+  | IdentifierNode
+  | SelectNode
+  | IndexNode
+  | CallNode
+  | UnaryNode
+  | BinaryNode
+  | LogicalNode
+  | ConditionalNode
+  | ListNode
+  | MapNode
+  | MessageNode
+  | ComprehensionNode
+  | BindNode
+  | OptionalMapNode;
+
+/** `a.b.c` as one dotted name when it is nothing but names; null otherwise. */
+export function dottedName(node: ExpressionNode): string | null {
+  let current = node;
+  let suffix = '';
+  while (current.kind === 'select' && !current.test && !current.optional) {
+    suffix = `.${current.field}${suffix}`;
+    current = current.operand;
+  }
+  return current.kind === 'identifier' ? current.name + suffix : null;
+}

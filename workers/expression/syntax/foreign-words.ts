@@ -1,0 +1,79 @@
+// Owns what people write who know other languages (SQL, spreadsheets, Python) and what is written here instead: hints for
+// messages, never a meaning.
+
+/** What to write instead of an operator's word or sign of other languages, or null. Case does not count. */
+export function foreignOperator(text: string): string | null {
+  return OPERATORS.get(text.toLowerCase()) ?? null;
+}
+
+/** What to write instead of a function of other languages, or null. Case does not count. */
+export function foreignFunction(name: string): string | null {
+  return FUNCTIONS.get(name.toLowerCase()) ?? null;
+}
+
+function table(entries: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
+  return new Map(entries.flatMap(([words, hint]) => words.split(' ').map((word) => [word, hint] as const)));
+}
+
+const OPERATORS = table([
+  ['and und', 'Write && for and.'],
+  ['or oder', 'Write || for or.'],
+  ['not nicht', 'Write !(...) for not.'],
+  ['is ist', 'Write == null to ask for an empty cell, != null for one that is not, == for anything else.'],
+  [
+    'like ilike',
+    'Write x.startsWith("..."), x.endsWith("..."), x.contains("...") or x.matches("a regular expression").',
+  ],
+  ['between', 'Write x >= a && x <= b.'],
+  ['then else elif if when case end', 'Write condition ? a : b.'],
+  ['mod', 'Write a % b.'],
+  ['equals eq', 'Write == to compare.'],
+]);
+
+const OVER_ROWS =
+  'An expression sees one row: sums and counts over rows are made by the operations aggregate and window.';
+const NO_CLOCK = 'Expressions do not look at the clock. Write run.started_at for the start of the Run.';
+const TO_NUMBER = 'Write decimal(x) for a plain number, or parse_number(x, ",", ".") for 1.234,56.';
+
+const FUNCTIONS = table([
+  ['if iif wenn case when switch', 'Write condition ? a : b.'],
+  ['and und', 'Write a && b.'],
+  ['or oder', 'Write a || b.'],
+  ['not nicht', 'Write !(...).'],
+  ['sum summe avg average mean mittelwert count counta countif sumif sumifs summewenn zählenwenn anzahl', OVER_ROWS],
+  ['lag lead previous next row_number rank dense_rank cumsum running_sum', OVER_ROWS],
+  ['today now heute jetzt current_date current_timestamp getdate sysdate', NO_CLOCK],
+  [
+    'concat concatenate verketten textkette textverketten',
+    'Write a + b, or concat_ws("", a, b) where a cell may be empty.',
+  ],
+  ['textjoin string_join', 'Write concat_ws(separator, a, b).'],
+  ['ifnull nvl isnull nullif coalesce_blank', 'Write coalesce(a, b), or a == null.'],
+  ['isblank isempty is_empty is_null istleer empty', 'Write is_blank(x), or x == null.'],
+  ['len length länge char_length strlen', 'Write size(x).'],
+  ['substr mid teil slice', 'Write x.substring(from, to), left(x, n) or right(x, n).'],
+  ['links', 'Write left(x, n).'],
+  ['rechts', 'Write right(x, n).'],
+  ['uppercase ucase toupper touppercase gross groß', 'Write upper(x).'],
+  ['lowercase lcase tolower tolowercase klein', 'Write lower(x).'],
+  ['proper capitalize initcap', 'Write title(x).'],
+  ['strip glätten ltrim rtrim lstrip rstrip', 'Write x.trim().'],
+  ['iferror wennfehler try', 'Write if_error(x, other).'],
+  ['to_number tonumber number numeric float real wert zahlenwert parsefloat parseint', TO_NUMBER],
+  ['integer to_int toint', 'Write int(x).'],
+  ['str text to_string tostring to_char', 'Write string(x), or format_date(d, pattern) for a date.'],
+  ['to_date todate strptime cdate datwert datevalue', 'Write parse_date(x, "dd.MM.yyyy").'],
+  ['strftime date_format dateformat', 'Write format_date(d, "dd.MM.yyyy").'],
+  ['substitute wechseln ersetzen', 'Write x.replace(old, new).'],
+  ['regexp_replace regex_replace regexreplace', 'Write replace_re(x, pattern, new).'],
+  ['regexp_extract regex_extract regexextract', 'Write extract(x, pattern).'],
+  ['regexp_matches regexp_like regex_match regexmatch match regex', 'Write x.matches(pattern).'],
+  ['find search instr position finden suchen', 'Write x.contains(t), or x.indexOf(t).'],
+  ['vlookup xlookup hlookup sverweis xverweis index', 'Write lookup(table, key, column), or use the operation join.'],
+  ['starts_with startswith beginswith', 'Write x.startsWith(t).'],
+  ['ends_with endswith', 'Write x.endsWith(t).'],
+  ['datediff date_diff', 'Write days_between(a, b) or months_between(a, b).'],
+  ['dateadd date_add', 'Write add_days(d, n) or add_months(d, n).'],
+  ['runden', 'Write round(x, 2).'],
+  ['pow power potenz', 'There are no powers: write x * x.'],
+]);

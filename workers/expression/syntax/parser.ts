@@ -1,0 +1,282 @@
+// Owns the grammar of expressions: tokens to a tree, within the limits of source, nodes and depth. Macros are told apart
+// in macro.ts; names and types are the checker's.
+import { type BinaryOperator, dottedName, type ExpressionNode, type ListNode, type MapNode } from './ast.ts';
+import { foreignOperator } from './foreign-words.ts';
+import { RESERVED_WORDS, type Token, tokenize } from './lexer.ts';
+import { DEPTH_MAX, NODES_MAX, SOURCE_BYTES_MAX } from './limits.ts';
+import { literalValue } from './literal.ts';
+import { expandMacro } from './macro.ts';
+import { type ExpressionProblem, ProblemFound } from './problem.ts';
+
+/** The tree of a source, or the first problem of its syntax. */
+export function parseExpression(source: string): { root: ExpressionNode } | { problem: ExpressionProblem } {
+  try {
+    if (Buffer.byteLength(source) > SOURCE_BYTES_MAX) {
+      throw new ProblemFound('EXPR_LIMIT', `An expression has at most ${SOURCE_BYTES_MAX} bytes.`, 0);
+    }
+    return { root: new Parser(tokenize(source)).parse() };
+  } catch (error) {
+    if (error instanceof ProblemFound) return { problem: error.problem };
+    throw error;
+  }
+}
+
+/** Binding strength of the binary operators; all of them bind to the left. */
+const STRENGTH: ReadonlyMap<string, number> = new Map([
+  ['||', 1],
+  ['&&', 2],
+  ['==', 3],
+  ['!=', 3],
+  ['<', 3],
+  ['<=', 3],
+  ['>', 3],
+  ['>=', 3],
+  ['in', 3],
+  ['+', 4],
+  ['-', 4],
+  ['*', 5],
+  ['/', 5],
+  ['%', 5],
+]);
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #position = 0;
+  #nodes = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  parse(): ExpressionNode {
+    const root = this.#expression();
+    if (this.#token.kind !== 'end') throw this.#unexpected('an operator or the end');
+    return root;
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#position]!;
+  }
+
+  #is(text: string): boolean {
+    return this.#token.kind === 'operator' && this.#token.text === text;
+  }
+
+  #take(text: string): boolean {
+    if (!this.#is(text)) return false;
+    this.#position++;
+    return true;
+  }
+
+  #expect(text: string, after: string): void {
+    if (!this.#take(text)) throw this.#unexpected(`${text} ${after}`);
+  }
+
+  #unexpected(expected: string): ProblemFound {
+    const found = this.#token.kind === 'end' ? 'the expression ends' : `there is ${this.#token.text.slice(0, 40)}`;
+    const message = `Expected ${expected}, but ${found}.${this.#misunderstanding()}`;
+    return new ProblemFound('EXPR_SYNTAX', message, this.#token.start);
+  }
+
+  /** What other languages would mean by the token at hand and the one before. */
+  #misunderstanding(): string {
+    const { kind, text, start } = this.#token;
+    const before = this.#tokens[this.#position - 1];
+    if (before === undefined) return '';
+    if (before.text === '<' && text === '>') return ' Write != for not equal.';
+    if (before.text === '?' && (text === '?' || text === ':')) return ' Write coalesce(a, b) for b in place of null.';
+    if (before.kind === 'int' && text === ',' && this.#tokens[this.#position + 1]?.kind === 'int') {
+      return ' A number has a decimal point: 1.5.';
+    }
+    const words = [text, ...(before.kind === 'identifier' && kind !== 'end' ? [before.text] : [])];
+    const hint = words.map(foreignOperator).find((known) => known !== null);
+    if (hint !== undefined) return ` ${hint}`;
+    if (before.kind !== 'identifier' || kind !== 'identifier') return '';
+    const name = before.end + 1 === start ? `${before.text} ${text}` : 'Invoice No';
+    return ` A column whose name has spaces stands in backticks (\`${name}\`), a text in quotes.`;
+  }
+
+  #node<N extends ExpressionNode>(node: N): N {
+    if (++this.#nodes > NODES_MAX) {
+      throw new ProblemFound('EXPR_LIMIT', `An expression has at most ${NODES_MAX} parts.`, node.offset);
+    }
+    return node;
+  }
+
+  #nested<T>(parse: () => T): T {
+    if (++this.#depth > DEPTH_MAX) {
+      throw new ProblemFound('EXPR_LIMIT', `An expression nests at most ${DEPTH_MAX} deep.`, this.#token.start);
+    }
+    const result = parse();
+    this.#depth--;
+    return result;
+  }
+
+  #expression(): ExpressionNode {
+    return this.#nested(() => {
+      const condition = this.#binary(1);
+      const offset = this.#token.start;
+      if (!this.#take('?')) return condition;
+      const then = this.#binary(1);
+      this.#expect(':', 'between the two values of ? :');
+      const otherwise = this.#expression();
+      return this.#node({ kind: 'conditional', offset, condition, then, otherwise });
+    });
+  }
+
+  #binary(weakest: number): ExpressionNode {
+    let left = this.#unary();
+    for (;;) {
+      const { kind, text, start: offset } = this.#token;
+      const strength = kind === 'operator' ? STRENGTH.get(text) : undefined;
+      if (strength === undefined || strength < weakest) return left;
+      this.#position++;
+      const right = this.#binary(strength + 1);
+      if (text === '&&' || text === '||') left = this.#node({ kind: 'logical', offset, operator: text, left, right });
+      else left = this.#node({ kind: 'binary', offset, operator: text as BinaryOperator, left, right });
+    }
+  }
+
+  #unary(): ExpressionNode {
+    const signs: Token[] = [];
+    while (this.#is('!') || this.#is('-')) {
+      // A minus right before a number belongs to it, so that the smallest int can be written.
+      if (this.#is('-') && NUMBERS.has(this.#tokens[this.#position + 1]!.kind)) break;
+      signs.push(this.#token);
+      this.#position++;
+    }
+    if (signs.length > DEPTH_MAX) {
+      throw new ProblemFound('EXPR_LIMIT', `An expression nests at most ${DEPTH_MAX} deep.`, signs[0]!.start);
+    }
+    let node = this.#postfix(this.#primary());
+    for (const sign of signs.reverse()) {
+      const operator = sign.text as '!' | '-';
+      node = this.#node({ kind: 'unary', offset: sign.start, operator, operand: node });
+    }
+    return node;
+  }
+
+  #postfix(first: ExpressionNode): ExpressionNode {
+    let node = first;
+    for (;;) {
+      const offset = this.#token.start;
+      if (this.#take('.')) node = this.#member(node, offset);
+      else if (this.#take('[')) {
+        const optional = this.#take('?');
+        const index = this.#expression();
+        this.#expect(']', 'behind the index');
+        node = this.#node({ kind: 'index', offset, operand: node, index, optional });
+      } else if (this.#is('{') && dottedName(node) !== null) node = this.#message(node);
+      else return node;
+    }
+  }
+
+  #member(operand: ExpressionNode, offset: number): ExpressionNode {
+    const optional = this.#take('?');
+    const { kind, text } = this.#token;
+    if (kind !== 'identifier' && kind !== 'quoted') throw this.#unexpected('a name behind the point');
+    this.#position++;
+    if (!optional && kind === 'identifier' && this.#is('(')) return this.#call(text, operand, offset);
+    return this.#node({ kind: 'select', offset, operand, field: text, optional, test: false });
+  }
+
+  #call(name: string, target: ExpressionNode | null, offset: number): ExpressionNode {
+    this.#expect('(', 'behind the name of the function');
+    const parameters = this.#sequence(')', () => this.#expression());
+    return this.#node(
+      expandMacro(name, target, parameters, offset) ?? { kind: 'call', offset, name, target, arguments: parameters },
+    );
+  }
+
+  /** Items with commas between them up to a closing bracket; a comma before the bracket is allowed where CEL allows it. */
+  #sequence<T>(closing: string, item: () => T): T[] {
+    const items: T[] = [];
+    if (this.#take(closing)) return items;
+    for (;;) {
+      items.push(item());
+      if (this.#take(closing)) return items;
+      this.#expect(',', `or ${closing}`);
+      if (closing !== ')' && this.#take(closing)) return items;
+    }
+  }
+
+  #primary(): ExpressionNode {
+    const token = this.#token;
+    const { kind, text, start: offset } = token;
+    this.#position++;
+    if (kind === 'operator') {
+      if (text === '-') {
+        const number = this.#token;
+        this.#position++;
+        return this.#node({ kind: 'literal', offset, value: literalValue(number, true), text: `-${number.text}` });
+      }
+      if (text === '(') {
+        const inner = this.#expression();
+        this.#expect(')', 'that closes the bracket');
+        return inner;
+      }
+      if (text === '[') return this.#list(offset);
+      if (text === '{') return this.#map(offset);
+      if (text === '.') return this.#rooted(offset);
+    } else if (kind === 'identifier') {
+      if (RESERVED_WORDS.has(text)) {
+        const hint = foreignOperator(text);
+        const meant = hint === null ? '' : ` ${hint}`;
+        throw new ProblemFound(
+          'EXPR_SYNTAX',
+          `${text} is a word of the language.${meant} Write row["${text}"] for a column of this name.`,
+          offset,
+        );
+      }
+      if (this.#is('(')) return this.#call(text, null, offset);
+      return this.#node({ kind: 'identifier', offset, name: text, quoted: false });
+    } else if (kind === 'quoted') return this.#node({ kind: 'identifier', offset, name: text, quoted: true });
+    else if (kind !== 'end') return this.#node({ kind: 'literal', offset, value: literalValue(token, false), text });
+    this.#position--;
+    throw this.#unexpected('a value');
+  }
+
+  /** `.name`: the same as `name` here, since there are no containers. */
+  #rooted(offset: number): ExpressionNode {
+    const { kind, text } = this.#token;
+    if (kind !== 'identifier' || RESERVED_WORDS.has(text)) throw this.#unexpected('a name behind the point');
+    this.#position++;
+    if (this.#is('(')) return this.#call(text, null, offset);
+    return this.#node({ kind: 'identifier', offset, name: text, quoted: false });
+  }
+
+  #list(offset: number): ListNode {
+    const elements = this.#sequence(']', () => {
+      const optional = this.#take('?');
+      return { value: this.#expression(), optional };
+    });
+    return this.#node({ kind: 'list', offset, elements });
+  }
+
+  #map(offset: number): MapNode {
+    const entries = this.#sequence('}', () => {
+      const optional = this.#take('?');
+      const key = this.#expression();
+      this.#expect(':', 'between key and value');
+      return { key, value: this.#expression(), optional };
+    });
+    return this.#node({ kind: 'map', offset, entries });
+  }
+
+  #message(type: ExpressionNode): ExpressionNode {
+    const name = dottedName(type)!;
+    this.#expect('{', 'behind the type');
+    this.#sequence('}', () => {
+      this.#take('?');
+      if (this.#token.kind !== 'identifier' && this.#token.kind !== 'quoted')
+        throw this.#unexpected('the name of a field');
+      this.#position++;
+      this.#expect(':', 'behind the name of the field');
+      this.#expression();
+    });
+    return this.#node({ kind: 'message', offset: type.offset, name });
+  }
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['int', 'double', 'decimal']);

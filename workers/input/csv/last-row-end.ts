@@ -1,0 +1,12 @@
+// The structurals that a scan leaves behind it, of which some end rows.
+import { CR, LF } from '../../kernel/layout/scan.ts';
+
+/** Address behind the last structural before `behind` that ends a row; `entries` when none does. */
+export function lastRowEnd(u8: Uint8Array, u32: Uint32Array, entries: number, behind: number): number {
+  let entry = behind;
+  for (; entry > entries; entry -= 4) {
+    const byte = u8[u32[(entry >>> 2) - 1]!];
+    if (byte === LF || byte === CR) break;
+  }
+  return entry;
+}

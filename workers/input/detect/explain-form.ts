@@ -1,0 +1,147 @@
+// Says why a file was read as it was detected: how sure that is, what came next, and the reason in words. It works again
+// what the detectors have worked, for people who ask; no Run does. No text of the file is in a reason.
+import { bodyBelow, type Cells, compareWithBody, filledCells } from './body-comparison.ts';
+import type { DetectedForm } from './detect-form.ts';
+import { type ScoredDialect, scoredDialects, typeScore } from './dialect.ts';
+import { HEADER_RECORDS_MAX } from './header-row.ts';
+import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
+
+export interface Choice<T> {
+  /** From 0 to 1; 0.5: the runner-up is as good, or nothing speaks for either. */
+  readonly confidence: number;
+  /** The next best; null where nothing else was possible, and of header rows where it is that there is none. */
+  readonly runnerUp: T | null;
+  readonly reason: string;
+}
+
+export interface FormExplanation {
+  readonly delimiter: Choice<string>;
+  readonly headerRow: Choice<number>;
+}
+
+const NAMES: ReadonlyMap<string, string> = new Map([
+  [',', 'comma'],
+  [';', 'semicolon'],
+  ['\t', 'tab'],
+  ['|', 'vertical bar'],
+  [':', 'colon'],
+  [' ', 'space'],
+  ['^', 'caret'],
+  ['~', 'tilde'],
+  ['*', 'asterisk'],
+  ['#', 'number sign'],
+  ['¦', 'broken bar'],
+  ['§', 'section sign'],
+  ['\u001f', 'unit separator'],
+]);
+
+/** Nothing speaks for it or against it. */
+const EVEN_CHANCE = 0.5;
+
+/** Where header and rows do not fit together, nobody is surer than this. */
+const DOUBTFUL_MAX = 0.25;
+
+/** Columns of words alone do not tell a header from a row; that most tables have one does. */
+const WORDS_CONFIDENCE = 0.6;
+
+/** Lines of words above a header may be a part of it. */
+const BELOW_TITLES_FACTOR = 0.9;
+
+const DECIMALS = 100;
+
+/** @param form what detectForm found in this text */
+export function explainForm(text: string, ended: boolean, form: DetectedForm): FormExplanation {
+  const dialect: Dialect = { delimiter: form.oneColumn ? '' : form.delimiter!, quote: form.quote, spaced: form.spaced };
+  const { records } = splitSample(text, dialect, ended);
+  return { delimiter: delimiterChoice(text, ended, form), headerRow: headerChoice(records, form) };
+}
+
+function delimiterChoice(text: string, ended: boolean, form: DetectedForm): Choice<string> {
+  const scored = [...scoredDialects(text, ended, { delimiter: null, quote: null })];
+  const best = (is: (delimiter: string) => boolean): ScoredDialect | null =>
+    scored
+      .filter(({ dialect, sample }) => is(dialect.delimiter) && widthOf(sample).count > 0)
+      .reduce<ScoredDialect | null>((most, other) => (other.score > (most?.score ?? 0) ? other : most), null);
+  const chosen = form.oneColumn ? null : best((delimiter) => delimiter === form.delimiter);
+  const next = best((delimiter) => delimiter !== form.delimiter || form.oneColumn === true);
+  const runnerUp = next?.dialect.delimiter ?? null;
+  const behind = next === null ? 'no other mark cuts the records' : `next comes ${factsOf(next)}`;
+  if (form.isDoubtful) {
+    const reason = `the header row and the rows below it do not hold the same delimiter; ${behind}`;
+    return { confidence: rounded(Math.min(DOUBTFUL_MAX, share(chosen, next))), runnerUp, reason };
+  }
+  if (chosen === null) {
+    const reason = `the header row holds no delimiter, so the file has one column; ${behind}`;
+    return { confidence: next === null ? 1 : rounded(1 - oneColumnDoubt(next)), runnerUp, reason };
+  }
+  return { confidence: rounded(share(chosen, next)), runnerUp, reason: `${factsOf(chosen)}; ${behind}` };
+}
+
+/** How far the one is better than the other. */
+function share(chosen: ScoredDialect | null, next: ScoredDialect | null): number {
+  const score = chosen?.score ?? 0;
+  return score === 0 ? 0 : score / (score + (next?.score ?? 0));
+}
+
+/** Half of the share of records that the mark cuts alike. */
+function oneColumnDoubt({ sample }: ScoredDialect): number {
+  const { count, records } = widthOf(sample);
+  return (count / records) * EVEN_CHANCE;
+}
+
+function factsOf({ dialect, sample }: ScoredDialect): string {
+  const { width, count, records } = widthOf(sample);
+  const name = NAMES.get(dialect.delimiter) ?? 'another mark';
+  const cells = Math.round(typeScore(sample) * DECIMALS);
+  const stray = sample.strayQuotes === 0 ? '' : `, with ${sample.strayQuotes} quotes where none can stand`;
+  return `${name}, which cuts ${count} of ${records} records into ${width} fields, ${cells} % of them like one cell${stray}`;
+}
+
+/** The width that most of the records have that are cut at all, and how many these are. */
+function widthOf({ records }: SampleRecords): { width: number; count: number; records: number } {
+  const filled = records.filter((record) => record.length > 1 || record[0] !== '');
+  const counts = new Map<number, number>();
+  for (const { length } of filled) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
+  const [width, count] = [...counts].reduce((most, other) => (other[1] > most[1] ? other : most), [0, 0]);
+  return { width, count, records: filled.length };
+}
+
+function headerChoice(records: readonly Cells[], form: DetectedForm): Choice<number> {
+  const { headerRow, headerLines = 1 } = form;
+  const firstFilled = records.findIndex((record) => filledCells(record) > 0);
+  if (headerRow === null) return noHeader(records, firstFilled);
+  const record = records[headerRow] ?? [];
+  const { typed, named, alike } = compareWithBody(record, bodyBelow(records, headerRow));
+  const start = headerRow - headerLines + 1;
+  const titles = firstFilled < start;
+  const above = records.slice(0, start).findLastIndex((line) => filledCells(line) > 0);
+  const reason = [
+    typed === 0
+      ? 'words above words: it is the first row of the usual width, and most tables have a header'
+      : `${named} of the ${typed} columns with numbers, dates or addresses have a name there, ${alike} have such a cell`,
+    ...(headerLines > 1 ? [titlesOf(headerLines - 1)] : []),
+    ...(titles ? ['what stands above the table is no row of it'] : []),
+  ].join('; ');
+  const evidence = typed === 0 ? WORDS_CONFIDENCE : EVEN_CHANCE + ((named - alike) / typed) * EVEN_CHANCE;
+  const confidence = evidence * (titles ? BELOW_TITLES_FACTOR : 1);
+  return { confidence: rounded(Math.max(0, confidence)), runnerUp: titles && above >= 0 ? above : null, reason };
+}
+
+function titlesOf(lines: number): string {
+  return lines === 1 ? 'the line above it is a part of it' : `the ${lines} lines above it are a part of it`;
+}
+
+function noHeader(records: readonly Cells[], firstFilled: number): Choice<number> {
+  const record = records[firstFilled] ?? [];
+  const { typed, alike } = compareWithBody(record, bodyBelow(records.slice(0, HEADER_RECORDS_MAX), firstFilled));
+  const reason =
+    typed === 0
+      ? 'the first row has no words that could be names'
+      : `the first row has a number, date or address in ${alike} of the ${typed} columns that have them below`;
+  const confidence = typed === 0 ? EVEN_CHANCE : EVEN_CHANCE + (alike / typed) * EVEN_CHANCE;
+  return { confidence: rounded(confidence), runnerUp: firstFilled, reason };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * DECIMALS) / DECIMALS;
+}

@@ -1,0 +1,50 @@
+// The format of fixed widths: a text whose lines have their columns at known places, as mainframes and banks write them. No
+// file shows that it is one: the Template says so (input.fixed). What reads them is loaded when the first one comes.
+import { Failed } from '../../protocol/failure.ts';
+import { awaited } from '../../thread/coroutine.ts';
+import { sampleText } from '../detect/detect-form.ts';
+import { textSource } from '../encoding/text-source.ts';
+import { readFooter } from '../footer.ts';
+import type { StreamedFormat } from '../format.ts';
+import { MetaSearch } from '../meta-values.ts';
+import { refusalOf } from '../refusal.ts';
+
+/** Name of the format, and type in the report. */
+export const FIXED = 'fixed';
+
+export const fixedFormat: StreamedFormat = {
+  name: FIXED,
+  endings: [],
+  needsWholeFile: false,
+  splittable: null,
+
+  /** Any text, where the Template says so. */
+  detect(start, input) {
+    if (input.fixed === null || refusalOf(start, input) !== null) return null;
+    const isBlank = start.isWhole && sampleText(start.text(input.csv.encoding)).trim() === '';
+    const problem = isBlank ? new Failed('MALFORMED_FILE', 'The file has only blank lines.') : null;
+    return { sureness: 'signature', problem };
+  },
+
+  *open(source, start, settings) {
+    const { openFixedReader } = yield* awaited(import('./fixed-reader.ts'));
+    const { csv, fixed, nullValues } = settings.input;
+    const encoding = start.encoding(csv.encoding);
+    const header = settings.overrides.headerRow ?? csv.headerRow;
+    const footer = yield* readFooter({ delimiter: '', quote: '', encoding }, settings);
+    return yield* openFixedReader({
+      format: FIXED,
+      heap: settings.arena.heap,
+      arena: settings.arena,
+      source: textSource(footer?.source ?? source, encoding, settings),
+      encoding: encoding.name,
+      columns: fixed!.columns,
+      headerRow: header === 'none' ? null : header,
+      nullValues,
+      ragged: csv.ragged,
+      largeRow: settings.largeRow,
+      preamble: new MetaSearch(settings.input.preamble, nullValues),
+      footer: footer?.values ?? {},
+    });
+  },
+};

@@ -1,0 +1,69 @@
+// Finds the values that stand above or below a table (input.preamble, input.footer) among records as they come.
+import {
+  compileRegularExpression,
+  mayWalk,
+  type RegularExpression,
+} from '../expression/patterns/regular-expression.ts';
+import { META_RECORDS_MAX } from '../template/section-schemas.ts';
+import type { MetaValue } from '../template/template.ts';
+import type { MetaValues } from './reader.ts';
+
+/** A value is an account, a date, a sum: more characters than this (UTF-16) are none. It bounds what a file can make a Run hold. */
+export const META_CHARACTERS_MAX = 4096;
+
+/** A record is searched up to here: a line of text, not a file without line breaks. */
+const SEARCHED_CHARACTERS_MAX = 65_536;
+
+interface Wanted extends MetaValue {
+  readonly expression: RegularExpression | null;
+}
+
+export class MetaSearch {
+  readonly #wanted: readonly Wanted[];
+  readonly #nullValues: ReadonlySet<string>;
+  readonly #found = new Map<string, string>();
+  /** Records behind this one are nobody's. */
+  readonly #last: number;
+
+  /** @param wanted of a checked Template */
+  constructor(wanted: readonly MetaValue[], nullValues: readonly string[]) {
+    this.#wanted = wanted.map((value) => ({ ...value, expression: compiled(value.pattern) }));
+    this.#nullValues = new Set(nullValues);
+    this.#last = wanted.length === 0 ? -1 : Math.max(...wanted.map(({ record }) => record ?? META_RECORDS_MAX - 1));
+  }
+
+  /** Whether the record at this place, counted from 0, is to be shown. */
+  wants(record: number): boolean {
+    return record <= this.#last;
+  }
+
+  /** @param texts clean; @param delimiter what the pattern of a whole record sees between them */
+  take(record: number, texts: readonly string[], delimiter: string): void {
+    for (const value of this.#wanted) {
+      if (this.#found.has(value.name) || (value.record !== null && value.record !== record)) continue;
+      const text = value.field === null ? texts.join(delimiter) : (texts[value.field - 1] ?? '');
+      const found = value.expression === null ? text : matchOf(value.expression, text);
+      if (found === null || found.length > META_CHARACTERS_MAX || this.#nullValues.has(found)) continue;
+      this.#found.set(value.name, found);
+    }
+  }
+
+  /** Null where nothing was found. */
+  get values(): MetaValues {
+    return Object.fromEntries(this.#wanted.map(({ name }) => [name, this.#found.get(name) ?? null]));
+  }
+}
+
+function compiled(pattern: string | null): RegularExpression | null {
+  if (pattern === null) return null;
+  const expression = compileRegularExpression(pattern);
+  if ('problem' in expression) throw new Error('a pattern of the Template was not checked');
+  return expression;
+}
+
+function matchOf(expression: RegularExpression, text: string): string | null {
+  const searched = text.slice(0, SEARCHED_CHARACTERS_MAX);
+  const match = mayWalk(expression, searched) ? expression.first(searched) : null;
+  if (match === null) return null;
+  return (expression.groupCount > 0 ? match.groups[1] : match.groups[0]) ?? null;
+}

@@ -1,0 +1,241 @@
+// The pages of one stored column, one after the other: inflated into the Run's memory, with their levels and values ready to be
+// read. A page is void when the next one is loaded.
+import { isAscii } from 'node:buffer';
+import type { Heap } from '../../memory/heap.ts';
+import type { Failed } from '../../protocol/failure.ts';
+import type { WholeSource } from '../source/source.ts';
+import { codecOf, UNCOMPRESSED } from './decompress.ts';
+import { expandIntegers, expandLengths, expandPrefixes, expandStreams, type PackedValues } from './expand-values.ts';
+import type { ColumnChunk } from './footer.ts';
+import type { InflatedBytes } from './inflated-bytes.ts';
+import { PAGE_BYTES_MAX } from './limits.ts';
+import { malformedParquet, unsupportedParquet } from './malformed-parquet.ts';
+import { type PageHeader, readPageHeader } from './page-header.ts';
+import { PageRegion, tooLarge } from './page-memory.ts';
+import { RunDecoder } from './run-decoder.ts';
+import { BOOLEAN, BYTE_ARRAY, INT32, type SchemaNode } from './schema.ts';
+import { valueWidth } from './value-form.ts';
+import { Booleans, type BooleanTexts, ByteArrays, FixedValues, type ValueReader } from './value-readers.ts';
+
+/** Encodings, as parquet.thrift numbers them. */
+const PLAIN = 0;
+const PLAIN_DICTIONARY = 2;
+const RLE = 3;
+const DELTA_BINARY_PACKED = 5;
+const DELTA_LENGTH_BYTE_ARRAY = 6;
+const DELTA_BYTE_ARRAY = 7;
+const RLE_DICTIONARY = 8;
+const BYTE_STREAM_SPLIT = 9;
+
+const LENGTH_BYTES = 4;
+const INDEX_BITS_MAX = 32;
+
+/** What all columns of a reader share. */
+export interface PageTools {
+  readonly source: WholeSource;
+  readonly heap: Heap;
+  /** For a page as it stands in the file. */
+  readonly stored: PageRegion;
+  readonly inflated: InflatedBytes;
+  readonly booleans: BooleanTexts;
+}
+
+/** The values of a dictionary; they stand there until the next chunk is opened. */
+export interface DictionaryPage {
+  readonly count: number;
+  readonly values: ValueReader;
+  readonly isAscii: boolean;
+}
+
+export class LeafPages {
+  readonly leaf: SchemaNode;
+  readonly #tools: PageTools;
+  readonly #width: number;
+  readonly #page: PageRegion;
+  readonly #unpacked: PageRegion;
+  readonly #dictionaryRegion: PageRegion;
+  #chunk: ColumnChunk = { start: 0, end: 0, codec: UNCOMPRESSED, values: 0 };
+  #position = 0;
+  /** Of the chunk, in pages that were not loaded yet. */
+  #valuesLeft = 0;
+  #dictionary: DictionaryPage | null = null;
+
+  /** Values with nulls of the page. */
+  values = 0;
+  /** Null: all are there. */
+  definitions: RunDecoder | null = null;
+  /** Null: each value begins a row. */
+  repetitions: RunDecoder | null = null;
+  /** Of values that are there; in a page of a dictionary their numbers in it. */
+  reader: ValueReader | null = null;
+  indexes: RunDecoder | null = null;
+  /** All of the page's bytes are ASCII. */
+  isAscii = false;
+
+  constructor(tools: PageTools, leaf: SchemaNode) {
+    this.#tools = tools;
+    this.leaf = leaf;
+    this.#width = valueWidth(leaf);
+    this.#page = new PageRegion(tools.heap, 'page');
+    this.#unpacked = new PageRegion(tools.heap, 'page');
+    this.#dictionaryRegion = new PageRegion(tools.heap, 'dictionary');
+  }
+
+  /** Null until a page of the chunk has told it. */
+  get dictionary(): DictionaryPage | null {
+    return this.#dictionary;
+  }
+
+  /** Where the page at hand begins in the file, or the next one. */
+  get position(): number {
+    return this.#position;
+  }
+
+  open(chunk: ColumnChunk): void {
+    this.#chunk = chunk;
+    this.#position = chunk.start;
+    this.#valuesLeft = chunk.values;
+    this.#dictionary = null;
+    this.#dictionaryRegion.giveBack();
+    this.values = 0;
+  }
+
+  /** Loads the next page with values; false where the chunk has no more. Throws Failed. */
+  load(): boolean {
+    this.values = 0;
+    while (this.#valuesLeft > 0) {
+      const { end } = this.#chunk;
+      const start = this.#position;
+      if (start >= end) throw malformedParquet('fewer values in a column than its metadata says', start);
+      const header = readPageHeader(this.#tools.source, start, end);
+      const body = start + header.headerBytes;
+      if (header.storedBytes > end - body) throw malformedParquet('a page that is longer than its column', start);
+      this.#position = body + header.storedBytes;
+      const broken = (): Failed => malformedParquet('a page that does not hold what its header says', start);
+      if (header.kind === 'dictionary') this.#loadDictionary(header, body, broken);
+      else if (header.kind !== 'other' && header.values > 0) {
+        if (header.values > this.#valuesLeft) throw malformedParquet('more values in a column than it says', start);
+        this.#valuesLeft -= header.values;
+        this.#loadData(header, body, broken);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Values with nulls in pages that are not loaded; passes over them by their headers alone. Throws Failed. */
+  pass(): number {
+    let values = 0;
+    const { end } = this.#chunk;
+    while (this.#position < end) {
+      const header = readPageHeader(this.#tools.source, this.#position, end);
+      const next = this.#position + header.headerBytes + header.storedBytes;
+      if (next > end) throw malformedParquet('a page that is longer than its column', this.#position);
+      this.#position = next;
+      if (header.kind === 'data' || header.kind === 'data_v2') values += header.values;
+    }
+    this.values = 0;
+    this.#valuesLeft = 0;
+    return values;
+  }
+
+  #loadDictionary(header: PageHeader, body: number, broken: () => Failed): void {
+    const { heap } = this.#tools;
+    if (this.#dictionary !== null || this.leaf.physical === BOOLEAN) throw broken();
+    const at = this.#inflate(header, body, 0, this.#dictionaryRegion, broken);
+    const end = at + header.bytes;
+    const values = this.#width === 0 ? new ByteArrays(at, end, broken) : new FixedValues(at, end, this.#width, broken);
+    if (header.values * (this.#width || LENGTH_BYTES) > header.bytes) throw broken();
+    this.#dictionary = { count: header.values, values, isAscii: isAscii(heap.u8.subarray(at, end)) };
+  }
+
+  #loadData(header: PageHeader, body: number, broken: () => Failed): void {
+    const { heap } = this.#tools;
+    const levelBytes = header.definitionBytes + header.repetitionBytes;
+    const page = this.#inflate(header, body, levelBytes, this.#page, broken);
+    const end = page + header.bytes;
+    let at = page;
+    const level = (max: number, bytes: number, encoding: number): RunDecoder | null => {
+      if (max === 0) {
+        at += bytes;
+        return null;
+      }
+      const width = bitsFor(max);
+      let length = bytes;
+      if (header.kind === 'data') {
+        if (encoding !== RLE) throw unsupportedParquet('levels of an encoding that is no longer used');
+        if (end - at < LENGTH_BYTES) throw broken();
+        length = new DataView(heap.u8.buffer).getUint32(at, true);
+        at += LENGTH_BYTES;
+      }
+      if (length > end - at) throw broken();
+      at += length;
+      return new RunDecoder(at - length, at, width, broken);
+    };
+    this.repetitions = level(this.leaf.repetitionLevel, header.repetitionBytes, header.levelEncodings[1]);
+    this.definitions = level(this.leaf.definition, header.definitionBytes, header.levelEncodings[0]);
+    this.values = header.values;
+    this.isAscii = isAscii(heap.u8.subarray(page, end));
+    this.#readValues(header, at, end, broken);
+  }
+
+  #readValues({ encoding, values }: PageHeader, at: number, end: number, broken: () => Failed): void {
+    const { heap, booleans } = this.#tools;
+    const { physical } = this.leaf;
+    this.indexes = null;
+    this.reader = null;
+    const packed: PackedValues = { heap, at, end, valuesMax: values, region: this.#unpacked, broken };
+    if (encoding === PLAIN_DICTIONARY || encoding === RLE_DICTIONARY) {
+      if (this.#dictionary === null) throw broken();
+      // A page of nulls alone may have no bytes.
+      const width = at < end ? heap.u8[at]! : 0;
+      if (width > INDEX_BITS_MAX) throw broken();
+      this.indexes = new RunDecoder(at + 1, end, width, broken);
+    } else if (physical === BOOLEAN && (encoding === PLAIN || encoding === RLE)) {
+      const bits =
+        encoding === PLAIN
+          ? RunDecoder.packed(at, end, 1, broken)
+          : new RunDecoder(Math.min(end, at + LENGTH_BYTES), end, 1, broken);
+      this.reader = new Booleans(bits, booleans);
+    } else if (encoding === PLAIN) {
+      this.reader = this.#width === 0 ? new ByteArrays(at, end, broken) : new FixedValues(at, end, this.#width, broken);
+    } else this.reader = this.#unpack(encoding, packed);
+  }
+
+  #unpack(encoding: number, packed: PackedValues): ValueReader {
+    const { physical } = this.leaf;
+    const isBytes = physical !== null && physical >= BYTE_ARRAY;
+    if (packed.at === packed.end) return new FixedValues(packed.at, packed.end, 1, packed.broken);
+    if (encoding === DELTA_BINARY_PACKED && (this.#width === 4 || this.#width === 8) && !isBytes)
+      return expandIntegers(packed, physical === INT32 ? 4 : 8);
+    if (encoding === DELTA_LENGTH_BYTE_ARRAY && physical === BYTE_ARRAY) return expandLengths(packed);
+    if (encoding === DELTA_BYTE_ARRAY && isBytes) return expandPrefixes(packed);
+    if (encoding === BYTE_STREAM_SPLIT && this.#width > 0) return expandStreams(packed, this.#width);
+    throw unsupportedParquet('an encoding that is not known');
+  }
+
+  /** Address of the inflated page. Its first `plainBytes` are not compressed. */
+  #inflate(header: PageHeader, body: number, plainBytes: number, region: PageRegion, broken: () => Failed): number {
+    const { source, heap, stored, inflated } = this.#tools;
+    const { bytes, storedBytes } = header;
+    const codec = codecOf(header.isCompressed ? this.#chunk.codec : UNCOMPRESSED);
+    if (codec === null) throw unsupportedParquet('a compression that is not known');
+    const { pageBytesMax = PAGE_BYTES_MAX } = codec;
+    if (bytes > pageBytesMax || storedBytes > pageBytesMax) throw tooLarge('page', Math.max(bytes, storedBytes));
+    inflated.add(bytes);
+    const at = region.take(bytes);
+    const from = stored.take(storedBytes + (codec.copies ? bytes : 0));
+    const input = heap.u8.subarray(from, from + storedBytes);
+    source.readAt(input, body);
+    const output = heap.u8.subarray(at, at + bytes);
+    output.set(input.subarray(0, plainBytes));
+    const isEmpty = bytes === plainBytes && storedBytes === plainBytes;
+    if (!isEmpty && !codec.inflate(input.subarray(plainBytes), output.subarray(plainBytes))) throw broken();
+    return at;
+  }
+}
+
+/** Bits of numbers up to `max`. */
+function bitsFor(max: number): number {
+  return 32 - Math.clz32(max);
+}

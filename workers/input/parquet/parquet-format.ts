@@ -1,0 +1,27 @@
+// Parquet as an input format: which files are its own. What reads them is loaded when the first one comes.
+import { Failed } from '../../protocol/failure.ts';
+import { awaited } from '../../thread/coroutine.ts';
+import type { WholeFileFormat } from '../format.ts';
+
+const MAGIC = 'PAR1';
+const ENCRYPTED_MAGIC = 'PARE';
+
+export const parquetFormat: WholeFileFormat = {
+  name: 'parquet',
+  endings: ['parquet', 'parq', 'pq'],
+  needsWholeFile: true,
+  splittable: null,
+
+  detect({ bytes }) {
+    const magic = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, MAGIC.length)).toString('latin1');
+    if (magic === MAGIC) return { sureness: 'signature', problem: null };
+    if (magic !== ENCRYPTED_MAGIC) return null;
+    const problem = new Failed('UNSUPPORTED_FILE_TYPE', 'The file is encrypted Parquet; save it without encryption.');
+    return { sureness: 'signature', problem };
+  },
+
+  *open(source, _start, settings) {
+    const { ParquetReader } = yield* awaited(import('./parquet-reader.ts'));
+    return new ParquetReader(source, settings);
+  },
+};

@@ -1,0 +1,238 @@
+// The rows of a Parquet file: row groups one after the other, of each the pages of the used columns side by side, and of these as
+// many rows at a time as all pages at hand have.
+import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
+import { KIND_JSON } from '../../kernel/layout/native-kinds.ts';
+import { Failed } from '../../protocol/failure.ts';
+import type { RunReport } from '../../run/report.ts';
+import { ROW_BYTES_MAX } from '../ceilings.ts';
+import type { WholeFileSettings } from '../format.ts';
+import type { FileHead, RowReader } from '../reader.ts';
+import type { WholeSource } from '../source/source.ts';
+import { Footer, type RowGroup } from './footer.ts';
+import { InflatedBytes } from './inflated-bytes.ts';
+import { LeafPages, type PageTools } from './leaf-pages.ts';
+import { BATCH_CELLS_MAX, BATCH_JSON_BYTES } from './limits.ts';
+import { malformedParquet } from './malformed-parquet.ts';
+import { PageRegion } from './page-memory.ts';
+import { isFlat, type UsedColumns, useColumns } from './parquet-columns.ts';
+import { hasKind } from './value-form.ts';
+import { placeBooleanTexts } from './value-readers.ts';
+
+export const PARQUET = 'parquet';
+
+export class ParquetReader implements RowReader {
+  readonly head: FileHead;
+  rowsRead = 0;
+  readonly #settings: WholeFileSettings;
+  readonly #source: WholeSource;
+  readonly #footer: Footer;
+  readonly #tools: PageTools;
+  readonly #rowBytes = new Float64Array(BATCH_ROWS_MAX);
+  /** A view and a kind of each row of a column that nobody reads. */
+  readonly #nulls: ViewsColumn;
+  /** The first column with one value a row, which tells how many rows there are; -1: there is none. */
+  readonly #lead: number;
+  #used: UsedColumns | null = null;
+  #wanted: ReadonlySet<number>;
+  /** Of the row group. */
+  #rowsLeft = 0;
+  #isAtEnd = false;
+
+  /** Throws Failed. */
+  constructor(source: WholeSource, settings: WholeFileSettings) {
+    this.#source = source;
+    this.#settings = settings;
+    const { heap } = settings.arena;
+    this.#footer = new Footer(source, heap);
+    const { columns } = this.#footer;
+    this.#tools = {
+      source,
+      heap,
+      stored: new PageRegion(heap, 'page'),
+      inflated: new InflatedBytes(settings.inflatedBytesMax),
+      booleans: placeBooleanTexts(heap),
+    };
+    const nulls = heap.allocate(BATCH_ROWS_MAX * (VIEW_BYTES + 1));
+    heap.u8.fill(0, nulls, nulls + BATCH_ROWS_MAX * (VIEW_BYTES + 1));
+    this.#nulls = { kind: 'views', at: nulls, kinds: nulls + BATCH_ROWS_MAX * VIEW_BYTES };
+    this.#lead = columns.findIndex(isFlat);
+    this.#wanted = new Set(columns.keys());
+    this.head = {
+      format: PARQUET,
+      type: PARQUET,
+      encoding: 'utf-8',
+      delimiter: null,
+      quote: null,
+      headerRow: null,
+      headers: columns.map(({ name }) => name),
+      hasKinds: columns.map(hasKind),
+    };
+  }
+
+  /** One column tells how many rows there are, even where none is wanted. */
+  useColumns(fields: Iterable<number>): void {
+    this.#wanted = new Set(fields);
+    if (this.#wanted.size === 0) this.#wanted = new Set([Math.max(0, this.#lead)]);
+  }
+
+  next(rowsMax: number): Batch | 'wait' | 'end' {
+    if (this.#isAtEnd) return 'end';
+    if (rowsMax === 0) return this.#countRows();
+    this.#used ??= this.#use();
+    while (this.#rowsLeft === 0) if (!this.#nextGroup()) return 'end';
+    const { flat, nested } = this.#used;
+    let rows = Math.min(rowsMax, BATCH_ROWS_MAX, this.#rowsLeft);
+    rows = Math.min(rows, Math.max(1, Math.floor(BATCH_CELLS_MAX / (flat.size + nested.size))));
+    for (const column of flat.values()) {
+      if (column.rowsLeft === 0) {
+        if (!column.load())
+          throw malformedParquet('fewer rows in a column than in its row group', column.pages.position);
+        // A page is a unit of work.
+        if (this.#settings.clock?.isDue()) return 'wait';
+      }
+      rows = Math.min(rows, column.rowsLeft);
+    }
+    const batch = this.#batch(rows);
+    this.#rowsLeft -= batch.rows;
+    this.rowsRead += batch.rows;
+    if (this.#rowsLeft === 0) this.#endGroup();
+    return batch;
+  }
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  describe(_report: RunReport): void {}
+
+  close(): void {
+    this.#source.close();
+  }
+
+  #use(): UsedColumns {
+    const { arena, input } = this.#settings;
+    const { columns, start } = this.#footer;
+    const tools = { pages: this.#tools, arena, nullValues: input.nullValues, position: start };
+    return useColumns(columns, this.#wanted, tools);
+  }
+
+  #nextGroup(): boolean {
+    const { leaves, nested } = this.#used!;
+    const group = this.#footer.nextGroup((leaf) => leaves.has(leaf));
+    this.#isAtEnd = group === null;
+    if (group === null) return false;
+    for (const [number, pages] of leaves) {
+      const chunk = group.chunks[number] ?? null;
+      if (chunk === null) throw malformedParquet('a row group that lacks a column', this.#footer.start);
+      pages.open(chunk);
+    }
+    for (const column of nested.values()) for (const leaf of column.leaves) leaf.reset();
+    this.#rowsLeft = group.rows;
+    if (group.rows === 0) this.#endGroup();
+    return true;
+  }
+
+  /** What is left in a column behind the last row is a lie of the metadata. */
+  #endGroup(): void {
+    const { flat, nested } = this.#used!;
+    for (const column of flat.values()) {
+      if (column.rowsLeft > 0 || column.load())
+        throw malformedParquet('more rows in a column than in its row group', column.pages.position);
+    }
+    for (const column of nested.values()) {
+      if (column.hasMore())
+        throw malformedParquet('more rows in a column than in its row group', column.leaves[0]!.pages.position);
+    }
+  }
+
+  #batch(most: number): Batch {
+    const { arena } = this.#settings;
+    const { flat } = this.#used!;
+    const rowBytes = this.#rowBytes.fill(0, 0, most);
+    const nested = this.#readNested(most);
+    const rows = nested.rows;
+    const columns = this.head.headers.map((_, place): ViewsColumn => {
+      return flat.get(place)?.read(rows, rowBytes) ?? nested.columns.get(place) ?? this.#nulls;
+    });
+    for (let row = 0; row < rows; row++) {
+      if (rowBytes[row]! > ROW_BYTES_MAX)
+        throw new Failed('MALFORMED_FILE', `Row ${this.rowsRead + row + 1} has more than ${ROW_BYTES_MAX} bytes.`);
+    }
+    const selection = arena.take(rows * 4);
+    for (let row = 0; row < rows; row++) arena.heap.u32[(selection >>> 2) + row] = row;
+    return this.#made(rows, selection, columns);
+  }
+
+  /** Rows of all nested columns side by side, fewer where they become long texts. */
+  #readNested(most: number): { readonly rows: number; readonly columns: ReadonlyMap<number, ViewsColumn> } {
+    const { arena } = this.#settings;
+    const { nested } = this.#used!;
+    if (nested.size === 0) return { rows: most, columns: new Map() };
+    const columns = new Map(
+      [...nested.keys()].map((place) => {
+        const at = arena.take(most * VIEW_BYTES);
+        const kinds = arena.take(most);
+        arena.heap.u8.fill(KIND_JSON, kinds, kinds + most);
+        return [place, { kind: 'views', at, kinds } as const] as const;
+      }),
+    );
+    let rows = 0;
+    for (let bytes = 0; rows < most && bytes < BATCH_JSON_BYTES; rows++) {
+      for (const [place, column] of nested) {
+        const text = column.readRow();
+        const length = text === null ? 0 : arena.write(text);
+        const view = (columns.get(place)!.at + rows * VIEW_BYTES) >>> 2;
+        arena.heap.u32[view] = text === null ? 0 : arena.next - length;
+        arena.heap.u32[view + 1] = length;
+        this.#rowBytes[rows] = this.#rowBytes[rows]! + length;
+        bytes += length;
+      }
+    }
+    return { rows, columns };
+  }
+
+  /** The next row group's rows, by the page headers of one column: nobody looks at the cells. */
+  #countRows(): Batch | 'end' {
+    let rows = this.#rowsLeft;
+    if (rows === 0) {
+      const lead = this.#lead < 0 ? -1 : this.#footer.columns[this.#lead]!.leaves[0];
+      const group = this.#footer.nextGroup((leaf) => leaf === lead);
+      this.#isAtEnd = group === null;
+      if (group === null) return 'end';
+      if (lead >= 0) this.#checkRows(group, lead);
+      rows = group.rows;
+    }
+    this.#rowsLeft = 0;
+    this.rowsRead += rows;
+    return this.#made(0, 0, this.#nullColumns());
+  }
+
+  #checkRows({ rows, chunks }: RowGroup, lead: number): void {
+    const chunk = chunks[lead] ?? null;
+    if (chunk === null) throw malformedParquet('a row group that lacks a column', this.#footer.start);
+    const pages = new LeafPages(this.#tools, this.#footer.columns[this.#lead]!);
+    pages.open(chunk);
+    if (pages.pass() !== rows)
+      throw malformedParquet('another number of rows in a column than in its row group', chunk.start);
+  }
+
+  #nullColumns(): ViewsColumn[] {
+    return this.head.headers.map(() => this.#nulls);
+  }
+
+  #made(rows: number, selection: number, columns: readonly ViewsColumn[]): Batch {
+    return new Batch({
+      arena: this.#settings.arena,
+      rows,
+      selection,
+      live: rows,
+      columns,
+      raw: null,
+      sourceRows: { first: this.rowsRead + 1 },
+      materialise: () => {
+        throw new Error('a Parquet file has no raw columns');
+      },
+    });
+  }
+}

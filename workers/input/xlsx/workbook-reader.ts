@@ -1,0 +1,178 @@
+// The rows of a workbook: those of one sheet or table, or of several sheets with one header, one after the other.
+import type { Batch } from '../../batch/batch.ts';
+import { Failed } from '../../protocol/failure.ts';
+import type { RunReport } from '../../run/report.ts';
+import type { Coroutine } from '../../thread/coroutine.ts';
+import { mergeCounts } from '../csv/counts.ts';
+import type { FileHead, RowReader } from '../reader.ts';
+import type { CellRange } from './cell-range.ts';
+import type { CellSink } from './cell-sink.ts';
+import type { ChosenSheet } from './chosen-sheets.ts';
+import { MergedSink } from './merged-cells.ts';
+import type { OpenWorkbook } from './open-workbook.ts';
+import type { RowBatch } from './row-batch.ts';
+import type { SheetHeader } from './sheet-header.ts';
+import type { SheetReader } from './sheet-reader.ts';
+
+/** A sheet whose rows are read. */
+export interface ReadSheet {
+  readonly chosen: ChosenSheet;
+  readonly header: SheetHeader;
+  /** Of merged cells whose values are repeated. */
+  readonly merged: readonly CellRange[];
+}
+
+export interface WorkbookReaderParts {
+  readonly workbook: OpenWorkbook;
+  readonly sheets: readonly ReadSheet[];
+  readonly head: FileHead;
+  readonly rows: RowBatch;
+  readonly skipHidden: boolean;
+  readonly close: () => void;
+}
+
+/** One sheet on its way through its reader. */
+export class SheetPass {
+  readonly #reader: SheetReader;
+  readonly #chosen: ChosenSheet;
+  readonly #sink: CellSink;
+
+  constructor(
+    workbook: OpenWorkbook,
+    chosen: ChosenSheet,
+    { skipHidden, merged, sink }: { skipHidden: boolean; merged: readonly CellRange[]; sink: CellSink },
+  ) {
+    const reader = workbook.read(chosen.sheet, { skipHidden, range: chosen.range });
+    this.#reader = reader;
+    this.#chosen = chosen;
+    const columnOf = (column: number): number => reader.columnOf(column);
+    const countRepeated = (bytes: number): void => workbook.countRepeated(bytes);
+    this.#sink = merged.length === 0 ? sink : new MergedSink(sink, merged, columnOf, countRepeated);
+  }
+
+  /** As SheetReader.read. Throws Failed, which tells the place. */
+  read(rowsMax: number): 'more' | 'wait' | 'end' {
+    try {
+      return this.#reader.read(this.#sink, rowsMax);
+    } catch (error) {
+      throw error instanceof Failed ? this.#placed(error) : error;
+    }
+  }
+
+  get isInRow(): boolean {
+    return this.#reader.isInRow;
+  }
+
+  wait(): Promise<void> {
+    return this.#reader.wait();
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+
+  #placed({ failure }: Failed): Failed {
+    const { row, column } = this.#reader;
+    if (failure.code !== 'MALFORMED_FILE') return new Failed(failure.code, failure.message, failure.columns);
+    const place = row === 0 ? 'before its first row' : `at row ${row}, column ${columnLetters(column)} or behind it`;
+    return new Failed(failure.code, `${failure.message} (Sheet ${this.#chosen.number}, ${place}.)`);
+  }
+}
+
+export class WorkbookReader implements RowReader {
+  readonly head: FileHead;
+  readonly #parts: WorkbookReaderParts;
+  readonly #rows: RowBatch;
+  #index = -1;
+  #pass: SheetPass | null = null;
+  #isEnded = false;
+  /** The batch at hand was begun before a wait: its last row may be half there. */
+  #isBegun = false;
+
+  constructor(parts: WorkbookReaderParts) {
+    this.head = parts.head;
+    this.#parts = parts;
+    this.#rows = parts.rows;
+  }
+
+  get rowsRead(): number {
+    return this.#rows.rowsRead;
+  }
+
+  next(rowsMax: number): Batch | 'wait' | 'end' {
+    if (this.#isEnded) return 'end';
+    const rows = this.#rows;
+    if (this.#pass === null) this.#beginSheet();
+    if (!this.#isBegun) rows.begin(rowsMax);
+    this.#isBegun = false;
+    for (;;) {
+      const pass = this.#pass!;
+      const state = pass.read(rows.rowsMax);
+      if (state === 'wait' || (state === 'more' && pass.isInRow)) {
+        this.#isBegun = true;
+        return 'wait';
+      }
+      if (state === 'more') return rows.take();
+      this.#endSheet();
+      // A batch has rows of one sheet.
+      if (rows.rows > 0) return rows.take();
+      if (this.#isEnded) return 'end';
+      this.#beginSheet();
+      rows.begin(rowsMax);
+    }
+  }
+
+  wait(): Promise<void> {
+    return this.#pass!.wait();
+  }
+
+  describe(report: RunReport): void {
+    mergeCounts(report.input.errors, this.#rows.counts);
+  }
+
+  close(): void {
+    this.#pass?.close();
+    this.#parts.workbook.close();
+    this.#parts.close();
+  }
+
+  #beginSheet(): void {
+    this.#index++;
+    const { workbook, sheets, skipHidden, rows } = this.#parts;
+    const { chosen, header, merged } = sheets[this.#index]!;
+    rows.beginSheet(chosen.sheet.name, header.firstDataRow);
+    this.#pass = new SheetPass(workbook, chosen, { skipHidden, merged, sink: rows });
+  }
+
+  #endSheet(): void {
+    this.#pass?.close();
+    this.#pass = null;
+    this.#isEnded = this.#index + 1 === this.#parts.sheets.length;
+  }
+}
+
+/** Reads a sheet from its first row until the sink is full. Throws Failed. */
+export function* readUntilFull(pass: SheetPass, sink: CellSink, giveWay: () => Promise<void> | null): Coroutine<void> {
+  try {
+    for (;;) {
+      const state = pass.read(ROWS_AT_ONCE);
+      if (state === 'end' || sink.isFull === true) return;
+      const wait = state === 'wait' ? pass.wait() : giveWay();
+      if (wait !== null) yield wait;
+    }
+  } finally {
+    pass.close();
+  }
+}
+
+/** Rows between two looks at the clock. */
+const ROWS_AT_ONCE = 256;
+
+/** 0 is A, 26 is AA. */
+function columnLetters(column: number): string {
+  let letters = '';
+  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) {
+    letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters;
+  }
+  return letters;
+}

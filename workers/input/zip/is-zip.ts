@@ -1,0 +1,12 @@
+// How ZIP archives begin: with an entry, with their end where there is none, or with the mark of one in several parts.
+
+const MARKS: readonly (readonly [number, number])[] = [
+  [0x03, 0x04],
+  [0x05, 0x06],
+  [0x07, 0x08],
+];
+
+export function isZip(bytes: Uint8Array): boolean {
+  if (bytes[0] !== 0x50 || bytes[1] !== 0x4b) return false;
+  return MARKS.some(([third, fourth]) => bytes[2] === third && bytes[3] === fourth);
+}

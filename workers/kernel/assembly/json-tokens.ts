@@ -1,0 +1,278 @@
+// The tokens of JSON (RFC 8259): each function goes from the first byte of one to the address behind it, or gives 0 and says
+// in the state what is wrong. The bytes before `end` are text; what they read behind it may be anything, so that whoever
+// gets an address behind `end` knows nothing.
+import {
+  CELL_BYTES_MAX,
+  CELL_TOO_LONG,
+  DEPTH_MAX,
+  EXPECTED_COLON,
+  EXPECTED_COMMA_OR_BRACE,
+  EXPECTED_COMMA_OR_BRACKET,
+  EXPECTED_DIGIT,
+  EXPECTED_ESCAPE,
+  EXPECTED_KEY,
+  EXPECTED_QUOTE,
+  EXPECTED_VALUE,
+  LINE_START,
+  LINES,
+  MARKED,
+  STACK,
+  TOO_DEEP,
+  TROUBLE,
+  TROUBLE_AT,
+} from '../layout/json';
+
+export const QUOTE: u32 = 0x22;
+export const BACKSLASH: u32 = 0x5c;
+export const COMMA: u32 = 0x2c;
+export const COLON: u32 = 0x3a;
+export const OPEN_LIST: u32 = 0x5b;
+export const CLOSE_LIST: u32 = 0x5d;
+export const OPEN_OBJECT: u32 = 0x7b;
+export const CLOSE_OBJECT: u32 = 0x7d;
+
+/** From an opening bracket to the one that closes it. */
+export const TO_CLOSE: u32 = 2;
+
+const SPACE: u32 = 0x20;
+const LF: u32 = 0x0a;
+const CR: u32 = 0x0d;
+const TAB: u32 = 0x09;
+
+/** `null`, `true`, `alse` as words. */
+const NULL_WORD: u32 = 0x6c6c756e;
+const TRUE_WORD: u32 = 0x65757274;
+const ALSE_WORD: u32 = 0x65736c61;
+
+/** Numbers of fewer bytes are not measured. */
+const SHORT_NUMBER_BYTES: usize = 64;
+
+export function fail(state: usize, at: usize, trouble: u32): usize {
+  store<u32>(state, <u32>at, TROUBLE_AT);
+  store<u32>(state, trouble, TROUBLE);
+  return 0;
+}
+
+// @ts-ignore: decorator
+@inline
+export function behindSpace(p: usize, end: usize, state: usize): usize {
+  return <u32>load<u8>(p) > SPACE ? p : skipSpace(p, end, state);
+}
+
+/** Line feeds stand between tokens alone: here they are counted. */
+function skipSpace(p: usize, end: usize, state: usize): usize {
+  const spaces = i8x16.splat(<i8>SPACE);
+  while (p < end) {
+    const byte = <u32>load<u8>(p);
+    if (byte == SPACE) {
+      const others = <u32>i8x16.bitmask(i8x16.ne(v128.load(p), spaces));
+      p += others == 0 ? 16 : <usize>ctz(others);
+    } else if (byte == LF) {
+      p++;
+      store<u32>(state, load<u32>(state, LINES) + 1, LINES);
+      store<u32>(state, <u32>p, LINE_START);
+    } else if (byte == CR || byte == TAB) p++;
+    else return p;
+  }
+  return end;
+}
+
+/** Bits of the bytes at which a string's plain stretch ends. */
+// @ts-ignore: decorator
+@inline
+function stops(p: usize): u32 {
+  const bytes = v128.load(p);
+  const marks = v128.or(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH)));
+  return <u32>i8x16.bitmask(v128.or(marks, i8x16.lt_u(bytes, i8x16.splat(<i8>SPACE))));
+}
+
+/** From behind a string's opening quote to its closing one, MARKED where escapes stand between them. */
+// @ts-ignore: decorator
+@inline
+export function stringEnd(p: usize, end: usize, state: usize): usize {
+  const found = stops(p);
+  if (found != 0) {
+    const at = p + <usize>ctz(found);
+    if (<u32>load<u8>(at) == QUOTE) return at;
+  }
+  return anyStringEnd(p, end, state);
+}
+
+function anyStringEnd(p: usize, end: usize, state: usize): usize {
+  const start = p;
+  let escapes: usize = 0;
+  while (p < end) {
+    const found = stops(p);
+    if (found == 0) {
+      p += 16;
+      continue;
+    }
+    p += <usize>ctz(found);
+    const byte = <u32>load<u8>(p);
+    if (byte == QUOTE) {
+      if (p - start > <usize>load<u32>(state, CELL_BYTES_MAX)) return fail(state, start - 1, CELL_TOO_LONG);
+      return p | escapes;
+    }
+    if (byte != BACKSLASH) return fail(state, p, EXPECTED_QUOTE);
+    const bytes = escapeBytes(p);
+    if (bytes == 0) return fail(state, p, EXPECTED_ESCAPE);
+    p += bytes;
+    escapes = MARKED;
+  }
+  return fail(state, end, EXPECTED_QUOTE);
+}
+
+/** Bytes of the escape that begins here, 0: it is none. */
+function escapeBytes(p: usize): usize {
+  const letter = <u32>load<u8>(p, 1);
+  if (letter == 0x75) return hexValue(p + 2) >= 0 ? 6 : 0;
+  const isKnown =
+    letter == QUOTE || letter == BACKSLASH || letter == 0x2f || letter == 0x62 || letter == 0x66 || letter == 0x6e;
+  return isKnown || letter == 0x72 || letter == 0x74 ? 2 : 0;
+}
+
+/** Of four hexadecimal digits, below 0 where one is none. */
+export function hexValue(p: usize): i32 {
+  let value: i32 = 0;
+  for (let index: usize = 0; index < 4; index++) {
+    const byte = <u32>load<u8>(p + index);
+    const digit = byte - 0x30;
+    const letter = (byte | 0x20) - 0x61;
+    if (digit <= 9) value = (value << 4) | digit;
+    else if (letter <= 5) value = (value << 4) | (letter + 10);
+    else return -1;
+  }
+  return value;
+}
+
+function digitsEnd(p: usize, end: usize): usize {
+  while (p < end && <u32>load<u8>(p) - 0x30 <= 9) p++;
+  return p;
+}
+
+export function numberEnd(start: usize, end: usize, state: usize): usize {
+  let p = start;
+  if (<u32>load<u8>(p) == 0x2d) p++;
+  const first = <u32>load<u8>(p) - 0x30;
+  if (first > 9) return fail(state, p, p == start ? EXPECTED_VALUE : EXPECTED_DIGIT);
+  p = first == 0 ? p + 1 : digitsEnd(p + 1, end);
+  if (<u32>load<u8>(p) == 0x2e) {
+    const fraction = p + 1;
+    p = digitsEnd(fraction, end);
+    if (p == fraction) return fail(state, p, EXPECTED_DIGIT);
+  }
+  if ((<u32>load<u8>(p) | 0x20) == 0x65) {
+    p++;
+    const sign = <u32>load<u8>(p);
+    if (sign == 0x2b || sign == 0x2d) p++;
+    const exponent = p;
+    p = digitsEnd(p, end);
+    if (p == exponent) return fail(state, p, EXPECTED_DIGIT);
+  }
+  const bytes = p - start;
+  if (bytes > SHORT_NUMBER_BYTES && bytes > <usize>load<u32>(state, CELL_BYTES_MAX)) {
+    return fail(state, start, CELL_TOO_LONG);
+  }
+  return p;
+}
+
+/** Bytes of true, false or null, 0: none of them begins here. */
+// @ts-ignore: decorator
+@inline
+export function literalBytes(p: usize): usize {
+  const word = load<u32>(p);
+  if (word == NULL_WORD || word == TRUE_WORD) return 4;
+  return <u32>load<u8>(p) == 0x66 && load<u32>(p, 1) == ALSE_WORD ? 5 : 0;
+}
+
+/** A string, number, true, false or null. */
+export function scalarEnd(p: usize, end: usize, state: usize): usize {
+  if (<u32>load<u8>(p) == QUOTE) {
+    const close = stringEnd(p + 1, end, state);
+    return close == 0 ? 0 : (close & ~MARKED) + 1;
+  }
+  const bytes = literalBytes(p);
+  return bytes != 0 ? p + bytes : numberEnd(p, end, state);
+}
+
+/** A key with its colon and the white space behind both. */
+function keyEnd(p: usize, end: usize, state: usize): usize {
+  if (<u32>load<u8>(p) != QUOTE) return fail(state, p, EXPECTED_KEY);
+  const close = stringEnd(p + 1, end, state);
+  if (close == 0) return 0;
+  p = behindSpace((close & ~MARKED) + 1, end, state);
+  if (<u32>load<u8>(p) != COLON) return fail(state, p, EXPECTED_COLON);
+  return behindSpace(p + 1, end, state);
+}
+
+/** What must stand behind a value inside this bracket. */
+export function expectedIn(bracket: u32): u32 {
+  return bracket == OPEN_OBJECT ? EXPECTED_COMMA_OR_BRACE : EXPECTED_COMMA_OR_BRACKET;
+}
+
+/** An object or a list, all of it; MARKED where white space stands in it. */
+export function nestedEnd(p: usize, end: usize, state: usize): usize {
+  const stack = <usize>load<u32>(state, STACK);
+  const start = p;
+  let depth: usize = 0;
+  let spaces: usize = 0;
+  while (p < end) {
+    // Before a value.
+    const byte = <u32>load<u8>(p);
+    if (byte == OPEN_OBJECT || byte == OPEN_LIST) {
+      if (depth == <usize>DEPTH_MAX) return fail(state, p, TOO_DEEP);
+      store<u8>(stack + depth, <u8>byte);
+      depth++;
+      const first = behindSpace(p + 1, end, state);
+      if (first != p + 1) spaces = MARKED;
+      p = first;
+      if (<u32>load<u8>(p) != byte + TO_CLOSE) {
+        if (byte == OPEN_LIST) continue;
+        const value = keyEnd(p, end, state);
+        if (value == 0) return 0;
+        if (hasSpaceBehindKey(value)) spaces = MARKED;
+        p = value;
+        continue;
+      }
+    } else {
+      p = scalarEnd(p, end, state);
+      if (p == 0) return 0;
+    }
+    // Behind a value, or at the end of an empty one.
+    let isBehind = true;
+    while (isBehind) {
+      const sign = behindSpace(p, end, state);
+      if (sign != p) spaces = MARKED;
+      p = sign;
+      if (p >= end) return fail(state, end, EXPECTED_VALUE);
+      const bracket = <u32>load<u8>(stack + depth - 1);
+      const byte = <u32>load<u8>(p);
+      if (byte == bracket + TO_CLOSE) {
+        p++;
+        depth--;
+        if (depth > 0) continue;
+        if (p - start > <usize>load<u32>(state, CELL_BYTES_MAX)) return fail(state, start, CELL_TOO_LONG);
+        return p | spaces;
+      }
+      if (byte != COMMA) return fail(state, p, expectedIn(bracket));
+      const next = behindSpace(p + 1, end, state);
+      if (next != p + 1) spaces = MARKED;
+      p = next;
+      if (bracket == OPEN_OBJECT) {
+        const value = keyEnd(p, end, state);
+        if (value == 0) return 0;
+        if (hasSpaceBehindKey(value)) spaces = MARKED;
+        p = value;
+      }
+      isBehind = false;
+    }
+  }
+  return fail(state, end, EXPECTED_VALUE);
+}
+
+/** True where the value of a key does not stand behind `":` at once. */
+// @ts-ignore: decorator
+@inline
+function hasSpaceBehindKey(value: usize): bool {
+  return <u32>load<u8>(value - 1) != COLON || <u32>load<u8>(value - 2) != QUOTE;
+}

@@ -1,0 +1,210 @@
+// Vectors of texts, for expressions: a view for each position of a row list. Its address is 0 for null and UNKNOWN_TEXT where
+// the closures must decide. Kernels read texts by `views` and `rows`: those of a column by its row list, those of a vector by
+// the list of its positions, the same text everywhere by a list of zeros. What they make lies in the arena, as cell.ts says.
+import { NULL, TEXT_BYTES_MAX, TRUE, UNKNOWN, UNKNOWN_TEXT, VECTOR_MARKS } from '../layout/expressions';
+import { copy, viewOf } from './cell';
+import { charactersOf } from './characters';
+import { isSettled } from './states';
+import { valueAt } from './vector';
+
+// @ts-ignore: decorator
+@inline
+function put(texts: usize, i: u32, start: usize, length: usize): void {
+  store<u64>(texts + ((<usize>i) << 3), <u64>start | ((<u64>length) << 32));
+}
+
+/** A list of positions: 0, 1, 2 with `step` 1, zeros with 0. */
+export function fillRows(list: usize, count: u32, step: u32): void {
+  for (let i: u32 = 0; i < count; i++) store<u32>(list + ((<usize>i) << 2), i * step);
+}
+
+/** Copies views. Long texts become unknown; what `states` has settled for `mode` is left out: null. */
+export function gatherTexts(views: usize, rows: usize, count: u32, states: usize, mode: u32, texts: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    if (isSettled(states, <usize>i, mode)) put(texts, i, 0, 0);
+    else if (load<u32>(view, 4) > TEXT_BYTES_MAX) put(texts, i, <usize>UNKNOWN_TEXT, 0);
+    else store<u64>(texts + ((<usize>i) << 3), load<u64>(view));
+  }
+}
+
+/** Lists the positions that hold a text; gives how many. */
+export function listTexts(texts: usize, count: u32, list: usize): u32 {
+  let at = list;
+  for (let i: u32 = 0; i < count; i++) {
+    store<u32>(at, i);
+    at += (<usize>(load<u32>(texts + ((<usize>i) << 3)) > UNKNOWN_TEXT)) << 2;
+  }
+  return <u32>((at - list) >> 2);
+}
+
+/** Texts that became long are unknown. */
+export function dropLongTexts(texts: usize, count: u32): void {
+  for (let i: u32 = 0; i < count; i++) {
+    if (load<u32>(texts + ((<usize>i) << 3), 4) > TEXT_BYTES_MAX) put(texts, i, <usize>UNKNOWN_TEXT, 0);
+  }
+}
+
+/**
+ * Joins at each position the texts of all sources (u32 views and rows each); null where one is null. Gives the next free address,
+ * 0 when they did not fit.
+ */
+export function joinTexts(sources: usize, sourceCount: u32, count: u32, texts: usize, next: usize, limit: usize): usize {
+  const last = sources + ((<usize>sourceCount) << 3);
+  for (let i: u32 = 0; i < count; i++) {
+    let length: usize = 0;
+    let isNull = false, isUnknown = false;
+    for (let source = sources; source < last; source += 8) {
+      const view = viewOf(<usize>load<u32>(source), <usize>load<u32>(source, 4), i);
+      const start = load<u32>(view);
+      isNull = isNull || start == 0;
+      isUnknown = isUnknown || start == UNKNOWN_TEXT;
+      length += <usize>load<u32>(view, 4);
+    }
+    if (isUnknown || isNull || length > <usize>TEXT_BYTES_MAX) {
+      put(texts, i, isNull && !isUnknown ? 0 : <usize>UNKNOWN_TEXT, 0);
+      continue;
+    }
+    if (next + length > limit) return 0;
+    put(texts, i, next, length);
+    for (let source = sources; source < last; source += 8) {
+      const view = viewOf(<usize>load<u32>(source), <usize>load<u32>(source, 4), i);
+      const start = <usize>load<u32>(view);
+      next = copy(next, start, start + <usize>load<u32>(view, 4));
+    }
+  }
+  return next;
+}
+
+/** The part by number, from 1, or from the end when negative, between places of a separator; null where there is none. */
+export function splitTexts(views: usize, rows: usize, count: u32, separator: usize, bytes: usize, number: i32, texts: usize): void {
+  const first = load<u8>(separator);
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    if (s <= <usize>UNKNOWN_TEXT) {
+      put(texts, i, s, 0);
+      continue;
+    }
+    // From the end is from the start, once it is known how many there are.
+    let wanted = number;
+    if (number < 0) {
+      wanted += 2;
+      for (let p = findSeparator(s, e, separator, bytes, first); p < e; p = findSeparator(p + bytes, e, separator, bytes, first)) wanted++;
+    }
+    let from = s;
+    while (wanted > 1) {
+      const place = findSeparator(from, e, separator, bytes, first);
+      if (place >= e) break;
+      from = place + bytes;
+      wanted--;
+    }
+    if (wanted != 1) put(texts, i, 0, 0);
+    else put(texts, i, from, findSeparator(from, e, separator, bytes, first) - from);
+  }
+}
+
+/** Where a separator begins in [p, e), else e. */
+// @ts-ignore: decorator
+@inline
+function findSeparator(p: usize, e: usize, separator: usize, bytes: usize, first: u8): usize {
+  const wanted = i8x16.splat(<i8>first);
+  for (; p < e; p += 16) {
+    for (let mask = i8x16.bitmask(i8x16.eq(v128.load(p), wanted)); mask != 0; mask &= mask - 1) {
+      const at = p + <usize>ctz(mask);
+      if (at + bytes > e) return e;
+      if (bytes == 1 || memory.compare(at, separator, bytes) == 0) return at;
+    }
+  }
+  return e;
+}
+
+/** The address of a character of [s, e) by its number; 0 beyond the one behind the last. */
+// @ts-ignore: decorator
+@inline
+function characterAt(s: usize, e: usize, number: u32): usize {
+  let p = s;
+  for (let left = number; left > 0; left--) {
+    if (p >= e) return 0;
+    p++;
+    while (p < e && (load<u8>(p) & 0xc0) == 0x80) p++;
+  }
+  return p;
+}
+
+/** The first (`fromEnd` 0) or last `length` characters. */
+export function cutTexts(views: usize, rows: usize, count: u32, length: u32, fromEnd: u32, texts: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = <usize>load<u32>(view), bytes = load<u32>(view, 4), e = s + <usize>bytes;
+    if (s <= <usize>UNKNOWN_TEXT || bytes <= length) {
+      store<u64>(texts + ((<usize>i) << 3), load<u64>(view));
+      continue;
+    }
+    if (!fromEnd) {
+      const end = characterAt(s, e, length);
+      put(texts, i, s, (end == 0 ? e : end) - s);
+      continue;
+    }
+    let p = e;
+    for (let left = length; left > 0 && p > s; left--) {
+      p--;
+      while (p > s && (load<u8>(p) & 0xc0) == 0x80) p--;
+    }
+    put(texts, i, p, e - p);
+  }
+}
+
+/** The characters from a number up to another (0xffffffff: to the end); where there are not so many, unknown. */
+export function sliceTexts(views: usize, rows: usize, count: u32, from: u32, to: u32, texts: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    if (s <= <usize>UNKNOWN_TEXT) {
+      put(texts, i, s, 0);
+      continue;
+    }
+    const start = characterAt(s, e, from);
+    const end = start == 0 ? 0 : to == 0xffffffff ? e : characterAt(start, e, to - from);
+    if (end == 0) put(texts, i, <usize>UNKNOWN_TEXT, 0);
+    else put(texts, i, start, end - start);
+  }
+}
+
+/** Puts the texts of a source where there are none yet. */
+export function fillTexts(texts: usize, views: usize, rows: usize, count: u32): void {
+  for (let i: u32 = 0; i < count; i++) {
+    if (load<u32>(texts + ((<usize>i) << 3)) == 0) store<u64>(texts + ((<usize>i) << 3), load<u64>(viewOf(views, rows, i)));
+  }
+}
+
+/** The text of the first source where the state is true, of the second where it is false or null. */
+export function chooseTexts(states: usize, count: u32, views: usize, rows: usize, otherViews: usize, otherRows: usize, texts: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const state = <u32>load<u8>(states + <usize>i);
+    const view = state == TRUE ? viewOf(views, rows, i) : viewOf(otherViews, otherRows, i);
+    store<u64>(texts + ((<usize>i) << 3), state == UNKNOWN ? <u64>UNKNOWN_TEXT : load<u64>(view));
+  }
+}
+
+/** Puts a vector into the views of a column; rows whose text is unknown go to `todo`: u32 count, then the rows. */
+export function storeTexts(texts: usize, rows: usize, count: u32, views: usize, todo: usize): void {
+  let left: usize = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const text = load<u64>(texts + ((<usize>i) << 3));
+    if (<u32>text == UNKNOWN_TEXT) store<u32>(todo + (++left << 2), load<u32>(rows + ((<usize>i) << 2)));
+    else store<u64>(viewOf(views, rows, i), text);
+  }
+  store<u32>(todo, <u32>left);
+}
+
+/** How many characters each text has, as whole numbers. */
+export function sizeTexts(views: usize, rows: usize, count: u32, vector: usize): void {
+  const marks = <usize>load<u32>(vector, VECTOR_MARKS);
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = <usize>load<u32>(view);
+    store<u8>(marks + <usize>i, s == 0 ? <u8>NULL : s == <usize>UNKNOWN_TEXT ? <u8>UNKNOWN : 0);
+    if (s > <usize>UNKNOWN_TEXT) store<f64>(valueAt(vector, <usize>i), <f64>charactersOf(s, s + <usize>load<u32>(view, 4)));
+  }
+}

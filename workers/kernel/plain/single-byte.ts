@@ -1,0 +1,15 @@
+// Plain twin of the kernel that decodes single-byte encodings.
+
+/**
+ * Text of the bytes up to the first that the encoding lacks, and how many those are.
+ * @param characters code units of the bytes from 0x80 on, 0 for none
+ */
+export function decodeSingleBytes(bytes: Uint8Array, characters: Uint16Array): { text: string; bytes: number } {
+  let text = '';
+  for (const [at, byte] of bytes.entries()) {
+    const unit = byte < 0x80 ? byte : characters[byte - 0x80]!;
+    if (unit === 0 && byte !== 0) return { text, bytes: at };
+    text += String.fromCharCode(unit);
+  }
+  return { text, bytes: bytes.length };
+}

@@ -1,0 +1,172 @@
+// The operation `split_pairs`: texts such as `Color: red; Size: L` become columns.
+import { CellReader } from '../batch/cell-values.ts';
+import type { Column } from '../batch/schema.ts';
+import { type Static, Type } from '../bundled/type-box.ts';
+import { type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
+import { columnName } from '../execution/parameters/column-set.ts';
+import { pointerSegment } from '../template/pointer.ts';
+import type { Scope } from '../template/scope.ts';
+import { defineOperation } from './operation.ts';
+
+/** Columns that one operation may make. */
+const KEYS_MAX = 100;
+
+const parameters = Type.Object({
+  column: columnName,
+  pair: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: PARAMETER_LENGTH_MAX,
+      default: ';',
+      description: 'What stands between two pairs.',
+    }),
+  ),
+  key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: PARAMETER_LENGTH_MAX,
+      default: ':',
+      description: 'What stands between a key and its value; the first one counts.',
+    }),
+  ),
+  into: Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+    minProperties: 1,
+    maxProperties: KEYS_MAX,
+    description:
+      '`{key: column}`: the keys that are wanted and the new columns for their values. Case and outer spaces of keys do not matter; of a key that ' +
+      'comes twice the last value counts.',
+  }),
+  other: Type.Optional(
+    Type.Enum(['ignore', 'error'], {
+      default: 'ignore',
+      description: 'Keys that `into` does not have, and parts that are no pair: `error` is NO_MATCH.',
+    }),
+  ),
+});
+
+interface Plan {
+  readonly source: Column;
+  readonly targets: readonly CellTarget[];
+  /** Of each target. */
+  readonly keys: readonly string[];
+  readonly pair: string;
+  readonly key: string;
+  readonly otherIsError: boolean;
+}
+
+export const splitPairs = defineOperation({
+  name: 'split_pairs',
+  summary:
+    'Puts the values of pairs in a text (`Color: red; Size: L`) into columns by their keys. The text stays; outer spaces of values go.',
+  parameters,
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Attributes of a shop',
+      operation: {
+        op: 'split_pairs',
+        column: 'options',
+        into: { color: 'color', size: 'size' },
+      },
+      input: {
+        columns: ['sku', 'options'],
+        rows: [
+          ['1', 'Color: red; Size: L; Gift: yes'],
+          ['2', 'SIZE:M'],
+          ['3', 'Color: ; Size: 12:30'],
+          ['4', null],
+        ],
+      },
+      output: {
+        columns: ['sku', 'options', 'color', 'size'],
+        rows: [
+          ['1', 'Color: red; Size: L; Gift: yes', 'red', 'L'],
+          ['2', 'SIZE:M', null, 'M'],
+          ['3', 'Color: ; Size: 12:30', null, '12:30'],
+          ['4', null, null, null],
+        ],
+      },
+    },
+    {
+      title: 'Parameters of an address',
+      operation: { op: 'split_pairs', column: 'query', pair: '&', key: '=', into: { utm_source: 'source' } },
+      input: { columns: ['query'], rows: [['id=7&utm_source=mail'], ['id=8']] },
+      output: {
+        columns: ['query', 'source'],
+        rows: [
+          ['id=7&utm_source=mail', 'mail'],
+          ['id=8', null],
+        ],
+      },
+    },
+  ],
+  effect: plan,
+  edits: (planned) => editedIds(planned?.targets ?? []),
+  start(planned, context) {
+    if (planned === null) return { push: context.next };
+    const reader = new CellReader('text', context.indexOf(planned.source));
+    const edits = planned.keys.map((key, index) =>
+      valueEdit(context, {
+        type: 'text',
+        bind: (batch) => reader.bind(batch),
+        compute(row) {
+          const text = reader.text(row);
+          // One error for a row, however many columns it has values for.
+          return text === null ? null : pairValue(text, key, planned, index === 0 && planned.otherIsError);
+        },
+      }),
+    );
+    return startCellOperator(context, planned.targets, edits);
+  },
+});
+
+function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
+  const { column, pair = ';', key = ':', into, other = 'ignore' } = given;
+  const source = scope.read(column, '/column');
+  if (pair === key)
+    scope.problem('/key', 'BAD_VALUE', 'Pairs and their keys end with the same text. Write another one.');
+  const keys = Object.keys(into).map(keyOf);
+  for (const [index, name] of Object.keys(into).entries()) {
+    const pointer = `/into/${pointerSegment(name)}`;
+    if (keys[index] === '') scope.problem(pointer, 'BAD_VALUE', 'A key has characters other than spaces.');
+    else if (keys.indexOf(keys[index]!) < index)
+      scope.problem(pointer, 'BAD_VALUE', 'The key is listed twice: case and outer spaces do not matter.');
+  }
+  if (source === null) return null;
+  if (source.type !== 'text') {
+    const message = `The column is ${source.type} at this step; this operation takes text.`;
+    scope.problem('/column', 'WRONG_TYPE', message);
+    return null;
+  }
+  const targets = Object.entries(into).map(
+    ([name, made]): CellTarget => ({
+      source: null,
+      told: source,
+      target: scope.add(made, 'text', `/into/${pointerSegment(name)}`),
+    }),
+  );
+  return { source, targets, keys, pair, key, otherIsError: other === 'error' };
+}
+
+function keyOf(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+/** The value of a key, null where there is none; with `isStrict` a CellFault where anything else stands in the text. */
+function pairValue(text: string, wanted: string, plan: Plan, isStrict: boolean): string | null | CellFault {
+  let found: string | null = null;
+  for (let from = 0; from <= text.length; ) {
+    const end = text.indexOf(plan.pair, from);
+    const part = text.slice(from, end < 0 ? text.length : end);
+    from = end < 0 ? text.length + 1 : end + plan.pair.length;
+    const at = part.indexOf(plan.key);
+    const key = at < 0 ? null : keyOf(part.slice(0, at));
+    if (key === wanted) found = part.slice(at + plan.key.length).trim() || null;
+    else if (isStrict && part.trim() !== '' && (key === null || !plan.keys.includes(key)))
+      return new CellFault('NO_MATCH');
+  }
+  return found;
+}

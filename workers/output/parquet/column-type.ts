@@ -1,0 +1,103 @@
+// How a column's static type stands in a Parquet file: physical type, annotations, and the bytes of a value.
+import type { Column, ColumnType } from '../../batch/schema.ts';
+import { STRUCT, TEXTS, type ThriftWriter } from './thrift-writer.ts';
+
+/** Physical types, converted types and fields of the logical type, as parquet.thrift numbers them. */
+const BOOLEAN = 0;
+const INT32 = 1;
+const INT64 = 2;
+const DOUBLE = 5;
+const BYTE_ARRAY = 6;
+const FIXED_LEN_BYTE_ARRAY = 7;
+
+const OPTIONAL = 1;
+
+/** Digits of a decimal, and bytes of its unscaled value: all that 128 bits are sure to hold. */
+export const DECIMAL_DIGITS = 38;
+/** See DECIMAL_DIGITS. */
+export const DECIMAL_BYTES = 16;
+
+interface ColumnForm {
+  readonly physical: number;
+  /** Of the older annotation, and of the one that replaces it. */
+  readonly converted: number | null;
+  readonly logical: ((thrift: ThriftWriter) => void) | null;
+  /** Bytes of a value; 0: it has a length of its own, or is a bit. */
+  readonly width: number;
+}
+
+const nothing = (): void => {};
+
+/** INTEGER and the plain numbers need no annotation. */
+const FORMS: Readonly<Record<ColumnType, ColumnForm>> = {
+  text: { physical: BYTE_ARRAY, converted: 0, logical: (thrift) => thrift.struct(1, nothing), width: 0 },
+  json: { physical: BYTE_ARRAY, converted: 19, logical: (thrift) => thrift.struct(12, nothing), width: 0 },
+  integer: { physical: INT64, converted: null, logical: null, width: 8 },
+  number: { physical: DOUBLE, converted: null, logical: null, width: 8 },
+  boolean: { physical: BOOLEAN, converted: null, logical: null, width: 0 },
+  date: { physical: INT32, converted: 6, logical: (thrift) => thrift.struct(6, nothing), width: 4 },
+  datetime: {
+    physical: INT64,
+    converted: 10,
+    // Microseconds of instants.
+    logical: (thrift) =>
+      thrift.struct(8, () => {
+        thrift.boolean(1, true);
+        thrift.struct(2, () => thrift.struct(2, nothing));
+      }),
+    width: 8,
+  },
+  decimal: { physical: FIXED_LEN_BYTE_ARRAY, converted: 5, logical: null, width: DECIMAL_BYTES },
+};
+
+export function physicalOf({ type }: Column): number {
+  return FORMS[type].physical;
+}
+
+export function widthOf({ type }: Column): number {
+  return FORMS[type].width;
+}
+
+/** The list of schema elements, as the field of that number: the root and the columns, each of which may be null. */
+export function writeSchema(
+  thrift: ThriftWriter,
+  field: number,
+  columns: readonly Column[],
+  decimalScale: number,
+): void {
+  thrift.list(field, STRUCT, columns.length + 1);
+  thrift.body(() => {
+    thrift.text(4, 'schema');
+    thrift.integer(5, columns.length);
+  });
+  for (const { name, type } of columns) {
+    const { physical, converted, logical, width } = FORMS[type];
+    const isDecimal = type === 'decimal';
+    thrift.body(() => {
+      thrift.integer(1, physical);
+      if (isDecimal) thrift.integer(2, width);
+      thrift.integer(3, OPTIONAL);
+      thrift.text(4, name);
+      if (converted !== null) thrift.integer(6, converted);
+      if (isDecimal) {
+        thrift.integer(7, decimalScale);
+        thrift.integer(8, DECIMAL_DIGITS);
+      }
+      if (logical !== null) thrift.struct(10, () => logical(thrift));
+      else if (isDecimal) thrift.struct(10, () => writeDecimal(thrift, decimalScale));
+    });
+  }
+}
+
+/** A column's way in the schema. */
+export function writePath(thrift: ThriftWriter, field: number, { name }: Column): void {
+  thrift.list(field, TEXTS, 1);
+  thrift.element(name);
+}
+
+function writeDecimal(thrift: ThriftWriter, scale: number): void {
+  thrift.struct(5, () => {
+    thrift.integer(1, scale);
+    thrift.integer(2, DECIMAL_DIGITS);
+  });
+}

@@ -1,0 +1,186 @@
+// Writes Parquet: rows are gathered in columns, whose finished pages wait compressed until their row group is full. What is held
+// is asked of the budget: where it has no more, the row group ends there.
+import type { Batch } from '../../batch/batch.ts';
+import type { Schema } from '../../batch/schema.ts';
+import { done, PAUSE, type Slices } from '../../run/time-slices.ts';
+import type { RowWriter, WriterTools } from '../writer.ts';
+import { type ChunkSizes, ColumnPages, RLE } from './column-pages.ts';
+import { physicalOf, writePath, writeSchema } from './column-type.ts';
+import { cellBytes, putCells } from './column-values.ts';
+import { GroupMemory } from './group-memory.ts';
+import { GrowingBytes } from './growing-bytes.ts';
+import type { ParquetSettings } from './parquet-section.ts';
+import { SnappyDeflate } from './snappy-deflate.ts';
+import { INTEGERS, STRUCT, ThriftWriter } from './thrift-writer.ts';
+
+const MAGIC = Buffer.from('PAR1');
+
+/** Bytes of a row group before compression: readers take one at a time. */
+const GROUP_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Rows that are looked at together, and bytes: for so much the budget is asked at once. */
+const SEGMENT_ROWS_MAX = 1024;
+const SEGMENT_BYTES_MAX = 1024 * 1024;
+
+/** Of a page at most what compression adds, with room for what is left of blocks. */
+const GROWTH = 1.5;
+const PAGE_EXTRA_BYTES = 1024;
+
+/** Rows of a page at most; multiples of 8. Wide files have shorter pages, so that all begun ones stay small. */
+const PAGE_ROWS_MAX = 20_480;
+const WIDE_PAGE_ROWS_MAX = 1024;
+const WIDE_COLUMNS = 256;
+
+const SNAPPY = 1;
+const PLAIN = 0;
+const FORMAT_VERSION = 1;
+const CREATED_BY = 'template-run';
+
+export class ParquetWriter implements RowWriter {
+  readonly formulasGuarded = 0;
+  readonly ahead = null;
+  readonly #schema: Schema;
+  readonly #settings: ParquetSettings;
+  readonly #tools: WriterTools;
+  readonly #memory: GroupMemory;
+  readonly #columns: readonly ColumnPages[];
+  /** Metadata of the finished row groups. */
+  readonly #groups: GrowingBytes;
+  #groupCount = 0;
+  #rows = 0;
+  #groupRows = 0;
+  #groupBytes = 0;
+  /** Bytes of the output so far. */
+  #position = 0;
+
+  constructor(schema: Schema, settings: ParquetSettings, tools: WriterTools) {
+    const { heap } = tools;
+    this.#schema = schema;
+    this.#settings = settings;
+    this.#tools = tools;
+    this.#memory = new GroupMemory(heap);
+    const pageRowsMax = schema.length > WIDE_COLUMNS ? WIDE_PAGE_ROWS_MAX : PAGE_ROWS_MAX;
+    const pageTools = { heap, memory: this.#memory, snappy: new SnappyDeflate(), pageRowsMax };
+    this.#columns = schema.map((column) => new ColumnPages(pageTools, column));
+    this.#groups = new GrowingBytes(heap, 1024);
+    this.#write(MAGIC);
+  }
+
+  *push(batch: Batch): Slices {
+    for (let from = 0; from < batch.live; ) {
+      const { to, bytes } = this.#segment(batch, from);
+      if (this.#groupRows > 0 && this.#groupBytes + bytes > GROUP_BYTES_MAX) yield* this.#endGroup();
+      if (this.#groupRows > 0 && !this.#memory.tryReserve(this.#roomFor(bytes))) yield* this.#endGroup();
+      const place = { from, to, decimalScale: this.#settings.decimalScale };
+      for (const [index, pages] of this.#columns.entries()) putCells(pages, batch, batch.columns[index]!, place);
+      this.#groupRows += to - from;
+      this.#groupBytes += bytes;
+      from = to;
+      if (this.#tools.clock.isDue()) yield PAUSE;
+    }
+  }
+
+  finish(): void {
+    if (this.#groupRows > 0) done(this.#endGroup());
+    const { heap } = this.#tools;
+    const footer = new GrowingBytes(heap, 1024);
+    const thrift = new ThriftWriter(footer);
+    thrift.integer(1, FORMAT_VERSION);
+    writeSchema(thrift, 2, this.#schema, this.#settings.decimalScale);
+    thrift.long(3, this.#rows);
+    thrift.list(4, STRUCT, this.#groupCount);
+    if (this.#groupCount > 0) {
+      const { length } = this.#groups;
+      const at = footer.room(length);
+      heap.u8.copyWithin(at, this.#groups.at, this.#groups.at + length);
+      footer.length += length;
+    }
+    thrift.text(6, CREATED_BY);
+    thrift.end();
+    const tail = Buffer.alloc(4);
+    tail.writeUInt32LE(footer.length);
+    this.#write(footer.view());
+    this.#write(tail);
+    this.#write(MAGIC);
+  }
+
+  /** Rows from a position on that come to about SEGMENT_BYTES_MAX, and stay within a row group: one at least. */
+  #segment(batch: Batch, from: number): { readonly to: number; readonly bytes: number } {
+    let bytes = 0;
+    let to = from;
+    const end = Math.min(batch.live, from + SEGMENT_ROWS_MAX);
+    for (; to < end && bytes < SEGMENT_BYTES_MAX; to++) {
+      const row = batch.physicalRow(to);
+      let rowBytes = 0;
+      for (const data of batch.columns) rowBytes += cellBytes(batch, data, row);
+      // A row group ends before the row that would make it too large, wherever batches end.
+      if (to > from && this.#groupBytes + bytes + rowBytes > GROUP_BYTES_MAX) break;
+      bytes += rowBytes;
+    }
+    return { to, bytes };
+  }
+
+  #roomFor(bytes: number): number {
+    let pending = bytes;
+    for (const { pendingBytes } of this.#columns) pending += pendingBytes;
+    return pending * GROWTH + this.#columns.length * PAGE_EXTRA_BYTES;
+  }
+
+  *#endGroup(): Generator<typeof PAUSE, void, undefined> {
+    for (const pages of this.#columns) {
+      pages.endPage();
+      if (this.#tools.clock.isDue()) yield PAUSE;
+    }
+    const thrift = new ThriftWriter(this.#groups);
+    const start = this.#position;
+    const chunks: { readonly start: number; readonly sizes: ChunkSizes }[] = [];
+    for (const pages of this.#columns) {
+      const sizes = pages.write(this.#tools.sink);
+      chunks.push({ start: this.#position, sizes });
+      this.#position += sizes.storedBytes;
+      if (this.#tools.clock.isDue()) yield PAUSE;
+    }
+    thrift.body(() => this.#writeGroup(thrift, start, chunks));
+    this.#memory.clear();
+    this.#groupCount++;
+    this.#rows += this.#groupRows;
+    this.#groupRows = 0;
+    this.#groupBytes = 0;
+  }
+
+  #writeGroup(thrift: ThriftWriter, start: number, chunks: readonly { start: number; sizes: ChunkSizes }[]): void {
+    thrift.list(1, STRUCT, chunks.length);
+    let bytes = 0;
+    for (const [index, chunk] of chunks.entries()) {
+      bytes += chunk.sizes.bytes;
+      thrift.body(() => this.#writeChunk(thrift, index, chunk.start, chunk.sizes));
+    }
+    thrift.long(2, bytes);
+    thrift.long(3, this.#groupRows);
+    thrift.long(5, start);
+    thrift.long(6, this.#position - start);
+  }
+
+  #writeChunk(thrift: ThriftWriter, index: number, start: number, sizes: ChunkSizes): void {
+    const column = this.#schema[index]!;
+    // Offset of the metadata beside the pages, which nobody reads and this file does not have.
+    thrift.long(2, start);
+    thrift.struct(3, () => {
+      thrift.integer(1, physicalOf(column));
+      thrift.list(2, INTEGERS, 2);
+      thrift.element(PLAIN);
+      thrift.element(RLE);
+      writePath(thrift, 3, column);
+      thrift.integer(4, SNAPPY);
+      thrift.long(5, sizes.values);
+      thrift.long(6, sizes.bytes);
+      thrift.long(7, sizes.storedBytes);
+      thrift.long(9, start);
+    });
+  }
+
+  #write(bytes: Uint8Array): void {
+    this.#tools.sink.write(bytes);
+    this.#position += bytes.length;
+  }
+}

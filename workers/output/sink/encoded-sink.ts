@@ -1,0 +1,127 @@
+// Turns the UTF-8 of a writer into the encoding that the Template asks for, on its way to the sink.
+import { StringDecoder } from 'node:string_decoder';
+import { Failed } from '../../protocol/failure.ts';
+import type { OutputSink } from './output-sink.ts';
+
+/** How a text becomes bytes. */
+export interface Encoding {
+  /** A name of `outputEncoding`. */
+  readonly encoding: string;
+  readonly bom: boolean;
+  readonly unmappable: 'fail' | 'replace';
+}
+
+type Encode = (text: string) => Uint8Array;
+
+/** Byte that stands for what an encoding lacks (`unmappable: replace`): a question mark. */
+const REPLACEMENT = 0x3f;
+
+const UTF_8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Windows-1252's characters of the bytes 0x80 to 0x9F (WHATWG Encoding; a runtime's own table has been wrong before). */
+const WINDOWS_1252_HIGH = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/** Encodings of one byte a character that the runtime can read; their tables are made from what it reads. */
+const SINGLE_BYTE = [
+  ...['iso-8859-2', 'iso-8859-3', 'iso-8859-4', 'iso-8859-5', 'iso-8859-6', 'iso-8859-7', 'iso-8859-8', 'iso-8859-10'],
+  ...['iso-8859-13', 'iso-8859-14', 'iso-8859-15', 'koi8-r', 'koi8-u', 'macintosh', 'ibm866'],
+  ...['windows-874', 'windows-1250', 'windows-1251', 'windows-1253', 'windows-1254', 'windows-1255', 'windows-1256'],
+  ...['windows-1257', 'windows-1258'],
+];
+
+/**
+ * Encodings that CSV and TSV can be written in; the Template's check refuses others. iso-8859-1 and us-ascii mean just
+ * themselves here (for a browser both are windows-1252).
+ */
+export const outputEncodings: readonly string[] = [
+  ...['utf-8', 'utf-16le', 'utf-16be', 'us-ascii', 'iso-8859-1', 'windows-1252'],
+  ...SINGLE_BYTE,
+];
+
+/** Other names of the same encodings, in lower case. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ...(['utf8', 'unicode-1-1-utf-8'] as const).map((name) => [name, 'utf-8'] as const),
+  ...(['utf-16', 'utf16', 'utf16le', 'ucs-2'] as const).map((name) => [name, 'utf-16le'] as const),
+  ...(['ascii'] as const).map((name) => [name, 'us-ascii'] as const),
+  ...(['latin1', 'latin-1', 'iso8859-1', 'iso_8859-1', 'l1'] as const).map((name) => [name, 'iso-8859-1'] as const),
+  ...(['cp1252', 'windows1252', 'ansi'] as const).map((name) => [name, 'windows-1252'] as const),
+  ...(['cp1250', 'cp1251', 'cp1253', 'cp1254', 'cp1257'] as const).map(
+    (name) => [name, `windows-${name.slice(2)}`] as const,
+  ),
+  ...(['latin2', 'latin-2'] as const).map((name) => [name, 'iso-8859-2'] as const),
+  ...(['latin9', 'latin-9'] as const).map((name) => [name, 'iso-8859-15'] as const),
+]);
+
+/** The name in `outputEncodings` that a name in a Template stands for, or null. */
+export function outputEncoding(name: string): string | null {
+  const lower = name.toLowerCase();
+  const known = ALIASES.get(lower) ?? lower;
+  return outputEncodings.includes(known) ? known : null;
+}
+
+/** The sink behind the encoding, with the byte order mark already written when one is asked for. */
+export function encodedSink(sink: OutputSink, { encoding: name, bom, unmappable }: Encoding): OutputSink {
+  const encoding = outputEncoding(name);
+  if (encoding === null) throw new Error('the encoding was not checked');
+  if (encoding === 'utf-8') {
+    if (bom) sink.write(UTF_8_MARK);
+    return sink;
+  }
+  const encode = encoder(encoding, unmappable === 'fail');
+  // An encoding of bytes has no mark.
+  if (bom && encoding.startsWith('utf-16')) sink.write(encode(BYTE_ORDER_MARK));
+  const decoder = new StringDecoder('utf8');
+  return {
+    write(bytes) {
+      sink.write(encode(decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))));
+    },
+    get sizeBytes() {
+      return sink.sizeBytes;
+    },
+  };
+}
+
+function encoder(encoding: string, strict: boolean): Encode {
+  if (encoding === 'utf-16le') return (text) => Buffer.from(text, 'utf16le');
+  if (encoding === 'utf-16be') return (text) => Buffer.from(text, 'utf16le').swap16();
+  const bytes = byteTable(encoding);
+  return (text) => {
+    const out = Buffer.allocUnsafe(text.length);
+    let length = 0;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      const byte = unit < 0x80 ? unit : bytes.get(unit);
+      if (byte !== undefined) out[length++] = byte;
+      else {
+        if (strict) throw unmappableCharacter(encoding);
+        out[length++] = REPLACEMENT;
+        // A character beyond the basic plane is one character, so one mark.
+        if (unit >= 0xd800 && unit < 0xdc00) at++;
+      }
+    }
+    return out.subarray(0, length);
+  };
+}
+
+/** Bytes 0x80 to 0xFF by their character. */
+function byteTable(encoding: string): Map<number, number> {
+  const table = new Map<number, number>();
+  if (encoding === 'us-ascii') return table;
+  const decoder = SINGLE_BYTE.includes(encoding) ? new TextDecoder(encoding) : null;
+  for (let byte = 0x80; byte < 0x100; byte++) {
+    let character = byte;
+    if (decoder !== null) character = decoder.decode(Uint8Array.of(byte)).charCodeAt(0);
+    else if (encoding === 'windows-1252' && byte < 0xa0) character = WINDOWS_1252_HIGH.charCodeAt(byte - 0x80);
+    if (character !== 0xfffd && !table.has(character)) table.set(character, byte);
+  }
+  return table;
+}
+
+/** TEMPLATE_CHECK_FAILED: `unmappable: fail` is a check that the Template asks for on its result. */
+function unmappableCharacter(encoding: string): Failed {
+  return new Failed(
+    'TEMPLATE_CHECK_FAILED',
+    `The output holds a character that ${encoding} cannot write (output.csv.unmappable: fail). Write utf-8, or set unmappable to replace.`,
+  );
+}

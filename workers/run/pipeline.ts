@@ -1,0 +1,299 @@
+// The chain of one Run: the plan's operators, the order of the output's columns, the cap on its rows, writer and sink.
+import type { Batch, ColumnData } from '../batch/batch.ts';
+import { BATCH_ROWS_MAX } from '../batch/batch.ts';
+import type { Column, Schema } from '../batch/schema.ts';
+import { conditionsOf } from '../execution/expressions/row-condition.ts';
+import type { SpillFolder } from '../execution/spill/spill-folder.ts';
+import type { Tables } from '../execution/tables/table-cache.ts';
+import type { MetaValues } from '../input/reader.ts';
+import type { Kernel } from '../kernel/bindings/kernel.ts';
+import { VIEW_BYTES } from '../kernel/layout/cells.ts';
+import type { Arena } from '../memory/arena.ts';
+import type { BudgetShare } from '../memory/budget.ts';
+import type { Next } from '../operations/operation.ts';
+import type { PlannedStep, RunPlan } from '../plan/plan.ts';
+import type { Failure } from '../protocol/failure.ts';
+import type { RunOutcome, RunTask } from '../protocol/messages.ts';
+import type { Template } from '../template/template.ts';
+import { paced } from './batch-pace.ts';
+import { countedAhead } from './counted-ahead.ts';
+import { EndPreview, type PreviewedStep } from './end-preview.ts';
+import { type CountedStep, ExactEnd } from './exact-end.ts';
+import { naming } from './operation-failure.ts';
+import { OutputStage, type SharedOutput } from './output-stage.ts';
+import { rejectedRows } from './rejected-rows.ts';
+import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
+import { RunErrors, StepErrors } from './row-errors.ts';
+import type { SliceClock } from './slice-clock.ts';
+import { DONE, PAUSE, type Sliced, type Slices, type Steps } from './time-slices.ts';
+
+export interface PipelineParts {
+  readonly plan: RunPlan;
+  readonly template: Template;
+  readonly task: RunTask;
+  readonly kernel: Kernel;
+  readonly arena: Arena;
+  readonly clock: SliceClock;
+  readonly budget: BudgetShare;
+  readonly spill: SpillFolder;
+  readonly tables: Tables;
+  readonly report: RunReport;
+  readonly meta: MetaValues;
+  readonly shared: SharedOutput | null;
+}
+
+export interface Pipeline {
+  /** Comes before the first batch: what operators need to have done, yielding in between. */
+  prepare(): Steps;
+  /** Rows that the next batch may have at most; 0 = none is wanted any more. */
+  rowsWanted(): number;
+  /** The batch must stay until the slices are done. */
+  push(batch: Batch): Slices;
+  /** End of the input: lets every operator hand on what it holds, yielding between batches. */
+  finish(): Steps;
+  /** What errors in rows make of the Run, once finished. */
+  verdict(rowsRead: number): Failure | null;
+  readonly rowsWritten: number;
+  readonly truncated: boolean;
+  takeFiles(): Pick<RunOutcome, 'output' | 'rejects'>;
+  close(): void;
+}
+
+/** Operators that are started between two looks at the clock. */
+const LINKS_AT_ONCE = 8;
+
+export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
+  const errors = new RunErrors(rejectedRows(parts));
+  const output = new OutputStage({ ...parts, errors });
+  let links: readonly Link[] = [];
+  let next: Next = paced(parts.clock, (batch) => output.push(batch));
+  const { startedAt, secretsDirectory } = parts.task;
+  const flag = flagOf(parts);
+  const works: (() => Steps)[] = [];
+  const beforeRows = (work: () => Steps): void => void works.push(work);
+  const { steps } = parts.plan;
+  for (let index = steps.length - 1; index >= 0; index--) {
+    const step = steps[index]!;
+    const report = emptyReport(step);
+    parts.report.operations = [report, ...parts.report.operations];
+    const behind = links;
+    const preview = EndPreview.of(behind, step.output, flag);
+    const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt, beforeRows }));
+    const operator = step.definition.start(step.plan, {
+      input: step.input,
+      output: step.output,
+      indexOf: finderIn(step.input),
+      layout: step.layout,
+      headers: parts.plan.headers,
+      next: counted(report, step.rowLocal ? next : gated(behind, preview, next)),
+      ahead: behind.length === 0 ? countedAhead(report, output.ahead) : null,
+      kernel: parts.kernel,
+      arena: parts.arena,
+      clock: parts.clock,
+      budget: parts.budget,
+      spill: parts.spill,
+      tables: parts.tables,
+      report,
+      errors: new StepErrors(errors, index, step.operation, report.errors),
+      where,
+      cellWhere,
+      beforeRows,
+      startedAt,
+      meta: parts.meta,
+      secretsDirectory,
+    });
+    const { rowLocal, needsAllRows, input, edits } = step;
+    const link: Link = { step, operator, report, rowLocal, needsAllRows, input, edits, muted: false };
+    links = [link, ...behind];
+    const pushed = paced(parts.clock, (batch) => operator.push(batch));
+    const push: Next = step.rowLocal ? pushed : (batch) => naming(step, pushed(batch));
+    next = (batch) => {
+      report.rows_in += batch.live;
+      return link.muted ? DONE : push(batch);
+    };
+    if (index % LINKS_AT_ONCE === 0 && parts.clock.isDue()) yield PAUSE;
+  }
+  return new Chain(parts, links, next, errors, output, works);
+}
+
+function emptyReport({ operation: { name, id } }: PlannedStep): OperationReport {
+  return { operation: name, id, rows_in: 0, rows_out: 0, cells_changed: 0, errors: {} };
+}
+
+/** Where a column stands in a schema: found once for all, and only if somebody asks. */
+export function finderIn(schema: Schema): (column: Column) => number {
+  let indexes: ReadonlyMap<number, number> | null = null;
+  return ({ id }) => {
+    indexes ??= new Map(schema.map((column, index) => [column.id, index]));
+    return indexes.get(id) ?? -1;
+  };
+}
+
+/** Id of the flag column, or null. */
+function flagOf({ plan }: PipelineParts): number | null {
+  return plan.flagColumn ? plan.schema.at(-1)!.id : null;
+}
+
+/** A step of the chain. */
+interface Link extends CountedStep, PreviewedStep {
+  readonly step: PlannedStep;
+  /** Rows are counted and not worked on (see ExactEnd). */
+  muted: boolean;
+}
+
+/**
+ * Rows that the operators may take at once; those behind one that needs all rows do not count. Of an operator that makes
+ * several rows of one, no more may come than those behind it want.
+ */
+function wantedBy(links: readonly Link[], seenAhead: { readonly index: number } | null = null): number {
+  let wanted = Number.POSITIVE_INFINITY;
+  let rowsMost = 1;
+  for (const [index, { operator, needsAllRows }] of links.entries()) {
+    const rows = operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY;
+    if (rows === 0) return 0;
+    if (rows < Number.POSITIVE_INFINITY && index !== seenAhead?.index)
+      wanted = Math.min(wanted, Math.max(1, Math.floor(rows / rowsMost)));
+    if (needsAllRows) break;
+    rowsMost *= operator.rowsMost ?? 1;
+  }
+  return wanted;
+}
+
+/** What an operator with state hands on may be more than those behind it want. */
+function gated(behind: readonly Link[], preview: EndPreview | null, next: Next): Next {
+  if (behind.every(({ operator }) => operator.rowsWanted === undefined)) return next;
+  return function* (batch) {
+    const ends = preview === null ? [] : yield* preview.ends(batch);
+    let passed = 0;
+    for (let from = 0; from < batch.live; ) {
+      const wanted = wantedBy(behind, preview);
+      if (wanted === 0) return;
+      while (passed < ends.length && ends[passed]! <= from) passed++;
+      const to = Math.min(batch.live, from + wanted, ends[passed] ?? batch.live);
+      yield* next(batch.slice(from, to));
+      from = to;
+    }
+  };
+}
+
+function counted(report: OperationReport, next: Next): Next {
+  return (batch) => {
+    report.rows_out += batch.live;
+    return batch.live > 0 ? next(batch) : DONE;
+  };
+}
+
+class Chain implements Pipeline {
+  readonly #parts: PipelineParts;
+  readonly #links: readonly Link[];
+  readonly #exactEnd: ExactEnd | null;
+  /** Where the exact end cannot be had. */
+  readonly #preview: EndPreview | null;
+  readonly #first: Next;
+  readonly #errors: RunErrors;
+  readonly #output: OutputStage;
+  readonly #works: readonly (() => Steps)[];
+  readonly #nullViews: number;
+
+  constructor(
+    parts: PipelineParts,
+    links: readonly Link[],
+    first: Next,
+    errors: RunErrors,
+    output: OutputStage,
+    works: readonly (() => Steps)[],
+  ) {
+    this.#works = works;
+    this.#parts = parts;
+    this.#links = links;
+    this.#exactEnd = ExactEnd.of(links, errors);
+    this.#preview = this.#exactEnd === null ? EndPreview.of(links, parts.plan.schema, flagOf(parts)) : null;
+    this.#first = this.#preview === null ? first : gated(links, this.#preview, first);
+    this.#errors = errors;
+    this.#output = output;
+    const bytes = BATCH_ROWS_MAX * VIEW_BYTES;
+    this.#nullViews = parts.plan.columns.includes(null) ? parts.arena.heap.allocate(bytes) : 0;
+    if (this.#nullViews !== 0) parts.arena.heap.u8.fill(0, this.#nullViews, this.#nullViews + bytes);
+  }
+
+  get rowsWritten(): number {
+    return this.#output.rowsWritten;
+  }
+
+  get truncated(): boolean {
+    return this.#output.truncated;
+  }
+
+  *prepare(): Steps {
+    for (const work of this.#works) yield* work();
+  }
+
+  /** Operators before one that needs all rows may not stop early: what they would have met there still counts. */
+  rowsWanted(): number {
+    return this.#errors.fatal ? 0 : wantedBy(this.#links, this.#exactEnd ?? this.#preview);
+  }
+
+  push(batch: Batch): Slices {
+    const end = this.#exactEnd;
+    if (end === null) return this.#first(this.#adopt(batch));
+    return end.push(batch, (rows, muted) => this.#push(rows, muted ? this.#links[end.index]! : null));
+  }
+
+  *finish(): Steps {
+    for (const { operator, step } of this.#links) {
+      if (operator.finish !== undefined) yield* naming(step, operator.finish());
+    }
+    if (this.#errors.fatal) return;
+    this.#output.finish();
+    this.#errors.rejected?.finish(this.#parts.report);
+  }
+
+  verdict(rowsRead: number): Failure | null {
+    const { first } = this.#errors;
+    if (first !== null) this.#reportOnly(first);
+    return this.#errors.verdict(this.#parts.template.defaults, rowsRead);
+  }
+
+  /** How far rows behind the one that ends the Run had come depends on batches: the report tells that row alone. */
+  #reportOnly({ step, code, sourceRow }: { step: number; code: RowErrorCode; sourceRow: number }): void {
+    for (const [index, report] of this.#parts.report.operations.entries()) {
+      const errors = index === step ? { [code]: { count: 1, rows: [sourceRow] } } : {};
+      Object.assign(report, { rows_in: 0, rows_out: 0, cells_changed: 0, errors });
+    }
+    const { operations, output } = this.#parts.report;
+    if (step === operations.length) output.errors = { [code]: { count: 1, rows: [sourceRow] } };
+  }
+
+  takeFiles(): Pick<RunOutcome, 'output' | 'rejects'> {
+    return { output: this.#output.take(), rejects: this.#errors.rejected?.take() ?? null };
+  }
+
+  close(): void {
+    this.#errors.rejected?.close();
+    this.#output.close();
+  }
+
+  *#push(batch: Batch, muted: Link | null): Slices {
+    if (muted !== null) muted.muted = true;
+    try {
+      yield* this.#first(this.#adopt(batch));
+    } finally {
+      if (muted !== null) muted.muted = false;
+    }
+  }
+
+  /** The file's fields as the plan's first columns; missing ones are nulls, the flag column (the last) is fresh. */
+  #adopt(batch: Batch): Batch {
+    const { columns, flagColumn } = this.#parts.plan;
+    const adopted = columns.map((field): ColumnData => {
+      if (field === null) return { kind: 'views', at: this.#nullViews };
+      return batch.columns[field]!;
+    });
+    if (flagColumn) {
+      const at = this.#parts.arena.take(batch.rows * VIEW_BYTES);
+      this.#parts.arena.heap.u8.fill(0, at, at + batch.rows * VIEW_BYTES);
+      adopted.push({ kind: 'views', at });
+    }
+    return batch.withColumns(adopted);
+  }
+}

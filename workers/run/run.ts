@@ -1,0 +1,65 @@
+// A Run from its first try to its outcome: a try that lacked memory, or read the file in a wrong encoding, is thrown away, and
+// the next begins at the first byte of the spool.
+import { SpillFolder } from '../execution/spill/spill-folder.ts';
+import { type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
+import { ARENA_BYTES, Arena } from '../memory/arena.ts';
+import { RUN_RESERVATION_BYTES } from '../memory/budget.ts';
+import { Heap } from '../memory/heap.ts';
+import { LargeRowGate } from '../memory/large-row.ts';
+import { MemoryWanted } from '../protocol/failure.ts';
+import type { RunOutcome } from '../protocol/messages.ts';
+import type { Coroutine } from '../thread/coroutine.ts';
+import { settleSize } from './inflated-size.ts';
+import { afterMisread, beginAgain, Misread } from './misread.ts';
+import { gatedRun, type RunJob } from './run-job.ts';
+import { RunTry } from './run-try.ts';
+
+/** How a Run begins. */
+interface Start {
+  /** It waits for the node's arena before its first byte, and has it to the end. */
+  readonly withArena: boolean;
+  readonly encodingTries: EncodingTries;
+}
+
+/** Runs a Template over one file. Throws Cancelled, or a fault of ours; the rest is in the outcome. */
+export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
+  let start: Start = { withArena: false, encodingTries: NOTHING_TRIED };
+  for (;;) {
+    try {
+      return yield* settleSize(job, yield* runOnce(job, start));
+    } catch (error) {
+      // Nothing is left of the try but what lies in the spool.
+      if (error instanceof MemoryWanted && !start.withArena) start = { ...start, withArena: true };
+      else if (error instanceof Misread) {
+        const next = yield* afterMisread(job, start.encodingTries, error);
+        if (!('failed' in next)) return yield* settleSize(job, next);
+        start = { ...start, encodingTries: next };
+      } else throw error;
+    }
+    yield* beginAgain(job);
+  }
+}
+
+function* runOnce(job: RunJob, { withArena, encodingTries }: Start): Coroutine<RunOutcome> {
+  const kernel = job.kernels.borrow();
+  const { reservationBytes } = job.task;
+  const asideBytes = Math.max(0, reservationBytes - RUN_RESERVATION_BYTES);
+  const paidBytes = reservationBytes - asideBytes;
+  const gate = new LargeRowGate(job.largeRow, job.largeRowOwner, job.budget, gatedRun(job));
+  const heap = new Heap(kernel.memory, kernel.exports.heapStart(), job.budget, paidBytes, asideBytes, gate);
+  const spill = new SpillFolder(job.task.spillDirectory);
+  let run: RunTry | null = null;
+  try {
+    if (withArena) yield gate.acquireArena(heap);
+    const madeTexts = (bytes: number): void => {
+      gate.coverTexts(heap);
+      job.kernels.madeTexts(bytes);
+    };
+    run = new RunTry(job, kernel, new Arena(heap, ARENA_BYTES, madeTexts), spill, gate, encodingTries);
+    return yield* run.drive();
+  } finally {
+    run?.close();
+    spill.remove();
+    job.kernels.giveBack(kernel, heap.borrowedBytes, gate);
+  }
+}

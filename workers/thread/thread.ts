@@ -1,0 +1,235 @@
+// The Runs of one worker thread: starts them as messages say, tells their sources how far the files have grown, cancels
+// them. States of a Run here: running → done | cancelled | fault, each told to the main thread, then forgotten.
+import type { MessagePort } from 'node:worker_threads';
+import { TableCache } from '../execution/tables/table-cache.ts';
+import type { InputFormat } from '../input/format.ts';
+import { inputFormats } from '../input/index.ts';
+import { ReadAheadThread } from '../input/read-ahead/read-ahead-thread.ts';
+import { BytesSource } from '../input/source/bytes-source.ts';
+import { FileSource } from '../input/source/file-source.ts';
+import { AccountShare } from '../memory/account-share.ts';
+import { type BudgetShare, largeRowOwner, NO_ACCOUNT, threadShare } from '../memory/budget.ts';
+import { type Collector, ThreadCollector } from '../memory/collector.ts';
+import { KernelPool } from '../memory/kernel-pool.ts';
+import { MemorySink } from '../output/sink/memory-sink.ts';
+import { OutputTurns } from '../output/sink/output-turns.ts';
+import { TemplateCache } from '../plan/template-cache.ts';
+import { Cancelled } from '../protocol/failure.ts';
+import { faultText } from '../protocol/fault-text.ts';
+import type { Frame } from '../protocol/frame.ts';
+import { FrameSender } from '../protocol/frame-sender.ts';
+import {
+  CANCEL_FLAGS,
+  CONTROL_BEAT,
+  type RunOutcome,
+  type RunTask,
+  type ThreadStart,
+  type ToWorker,
+} from '../protocol/messages.ts';
+import { taskOutcome } from '../protocol/outcome-codec.ts';
+import { TaskClaims } from '../protocol/task-claims.ts';
+import { TaskDecoder } from '../protocol/task-codec.ts';
+import { runTemplate } from '../run/run.ts';
+import { CoreShare } from './core-share.ts';
+import { type Coroutine, runCoroutine } from './coroutine.ts';
+import { ThreadTurns } from './thread-turns.ts';
+
+/** Milliseconds between two beats of a thread whose Runs wait for bytes: well below the silence that takes Runs from it. */
+const IDLE_BEAT_MILLISECONDS = 40;
+
+/**
+ * Runs over bytes in memory that may be at work at once, each for 8 ms (run.ts) at a time: the next one waits an eighth of
+ * a second for its turn at most, and beyond that another thread takes it.
+ */
+const IN_MEMORY_AT_WORK_MAX = 16;
+
+/** The output of a part is about as large as the part (PART_SIZES). */
+const PART_ROOM_BYTES = 12 * 1024 * 1024;
+
+/** What a thread is composed of beside what its start says. */
+export interface ThreadParts {
+  /** What a thread that also does other things has already. */
+  readonly templates?: TemplateCache;
+  readonly collector?: Collector;
+  /** See RunJob. */
+  readonly formats?: readonly InputFormat[];
+}
+
+export class Thread {
+  readonly #port: MessagePort;
+  readonly #sender: FrameSender;
+  readonly #counters: Int32Array;
+  readonly #budget: BudgetShare;
+  readonly #control: Int32Array;
+  readonly #cancel: Int32Array;
+  readonly #largeRow: Int32Array;
+  readonly #turns: OutputTurns;
+  readonly #slices = new ThreadTurns();
+  /** Of parts that have ended: their room is used again. */
+  readonly #partBytes: MemorySink[] = [];
+  readonly #number: number;
+  readonly #kernels: KernelPool;
+  readonly #cores: CoreShare;
+  readonly #readAhead: ReadAheadThread;
+  readonly #templates: TemplateCache;
+  readonly #formats: readonly InputFormat[];
+  readonly #tables = new TableCache();
+  readonly #sources = new Map<number, BytesSource | FileSource>();
+  readonly #claims: TaskClaims;
+  /**
+   * Runs over bytes in memory that wait for their turn. They hardly wait once they have begun, so one after the other is as
+   * fast as together, in one kernel's memory.
+   */
+  readonly #inMemory: RunTask[] = [];
+  #isTakingInMemory = false;
+  /** Those that took longer than a turn of the loop: others begin meanwhile. */
+  readonly #longInMemory = new Set<Promise<void>>();
+
+  constructor(start: ThreadStart, parts: ThreadParts = {}) {
+    const { templates = new TemplateCache(), collector = new ThreadCollector(), formats = inputFormats } = parts;
+    this.#templates = templates;
+    this.#formats = formats;
+    this.#port = start.port;
+    this.#sender = new FrameSender(start.port);
+    this.#counters = new Int32Array(start.budget);
+    this.#budget = threadShare(this.#counters, start.thread);
+    this.#control = new Int32Array(start.control);
+    this.#cancel = new Int32Array(start.cancel);
+    this.#claims = new TaskClaims(start.claims);
+    this.#largeRow = new Int32Array(start.largeRow);
+    this.#turns = new OutputTurns(start.turns);
+    this.#number = start.thread;
+    this.#cores = new CoreShare(start.cores, start.thread);
+    this.#readAhead = new ReadAheadThread(this.#cores);
+    this.#kernels = new KernelPool(start.kernels, this.#budget, collector);
+  }
+
+  /** Takes messages until `stop`. */
+  async serve(): Promise<void> {
+    const tasks = new TaskDecoder();
+    const beat = setInterval(() => this.#beat(), IDLE_BEAT_MILLISECONDS);
+    try {
+      await new Promise<void>((resolve) => {
+        this.#port.on('message', (frame: Frame) => {
+          this.#beat();
+          for (const message of tasks.messages(frame)) {
+            if (message.kind === 'stop') resolve();
+            else this.#receive(message);
+          }
+        });
+        this.#sender.send({ kind: 'ready', thread: this.#number });
+      });
+    } finally {
+      clearInterval(beat);
+      this.#port.close();
+      await this.#readAhead.end();
+    }
+  }
+
+  #receive(message: Exclude<ToWorker, { kind: 'stop' }>): void {
+    if (message.kind === 'start') {
+      this.#start(message.task);
+      return;
+    }
+    if (message.kind === 'cancel') Atomics.store(this.#cancel, message.task % CANCEL_FLAGS, message.task);
+    const source = this.#sources.get(message.task);
+    if (source === undefined) return; // it waits for its turn, or has ended while the message was on its way
+    if (message.kind === 'cancel') {
+      if (source instanceof FileSource) source.cancel();
+    } else if (message.kind === 'set_aside') {
+      if (source instanceof FileSource) source.setAside();
+    } else if (source instanceof FileSource) source.grown(message.bytes, message.ended);
+  }
+
+  #start(task: RunTask): void {
+    const { source } = task;
+    if (source.kind === 'bytes') {
+      this.#inMemory.push(task);
+      if (!this.#isTakingInMemory) void runCoroutine(this.#takeInMemory());
+    } else if (this.#claims.take(task.task)) {
+      void this.#runOverFile(task, new FileSource(source.path, task.part?.from));
+    }
+  }
+
+  async #runOverFile(task: RunTask, source: FileSource): Promise<void> {
+    this.#cores.take();
+    try {
+      await runCoroutine(this.#run(task, source));
+    } finally {
+      this.#cores.give();
+    }
+  }
+
+  *#takeInMemory(): Coroutine<void> {
+    this.#isTakingInMemory = true;
+    for (let task = this.#inMemory.shift(); task !== undefined; task = this.#inMemory.shift()) {
+      // One that has waited for long was given to another thread.
+      if (task.source.kind !== 'bytes' || !this.#claims.take(task.task)) continue;
+      const work = runCoroutine(this.#run(task, new BytesSource(task.source.bytes)));
+      if (work instanceof Promise) yield this.#giveWay(work);
+    }
+    this.#isTakingInMemory = false;
+  }
+
+  /** Resolves when the next Run over bytes in memory may begin: this one is over, or has worked for a time slice and another. */
+  async #giveWay(work: Promise<void>): Promise<void> {
+    this.#longInMemory.add(work);
+    void work.then(() => this.#longInMemory.delete(work));
+    const nextTurn = new Promise<void>((resolve) => setImmediate(resolve));
+    await Promise.race([work, nextTurn]);
+    while (this.#longInMemory.size >= IN_MEMORY_AT_WORK_MAX) await Promise.race(this.#longInMemory);
+  }
+
+  *#run(task: RunTask, source: BytesSource | FileSource): Coroutine<void> {
+    this.#sources.set(task.task, source);
+    const budget = new AccountShare(this.#counters, this.#number, task.accountRow ?? NO_ACCOUNT, this.#budget);
+    const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_ROOM_BYTES);
+    try {
+      if (this.#isCancelled(task)) throw new Cancelled();
+      const outcome = yield* runTemplate({
+        task,
+        prepared: this.#templates.get(task.template),
+        source,
+        kernels: this.#kernels,
+        budget,
+        threadBudget: this.#budget,
+        largeRow: this.#largeRow,
+        largeRowOwner: largeRowOwner(this.#number),
+        shared: { turns: this.#turns, bytes },
+        tables: this.#tables,
+        formats: this.#formats,
+        readAhead: this.#readAhead,
+        turn: () => this.#slices.next(),
+        cancelled: () => this.#isCancelled(task),
+        beat: () => this.#beat(),
+      });
+      this.#done(task, outcome);
+    } catch (error) {
+      this.#lost(task, error);
+    } finally {
+      budget.leave();
+      this.#partBytes.push(bytes);
+      this.#sources.delete(task.task);
+      source.close();
+    }
+  }
+
+  #isCancelled({ task }: RunTask): boolean {
+    return Atomics.load(this.#cancel, task % CANCEL_FLAGS) === task;
+  }
+
+  #done(task: RunTask, outcome: RunOutcome): void {
+    this.#sender.send({ kind: 'done', task: task.task, outcome: taskOutcome(outcome) });
+  }
+
+  #lost(task: RunTask, error: unknown): void {
+    if (error instanceof Cancelled) this.#sender.send({ kind: 'cancelled', task: task.task });
+    else {
+      this.#sender.send({ kind: 'fault', task: task.task, ...faultText(error) });
+    }
+  }
+
+  #beat(): void {
+    Atomics.add(this.#control, CONTROL_BEAT, 1);
+  }
+}
