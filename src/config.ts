@@ -1,10 +1,11 @@
 // The settings of `serve`: flags, their environment variables and defaults, checked before anything starts.
 import { availableParallelism } from 'node:os';
-import { suggestion } from '../workers/template/suggestion.ts';
 import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from './admission/memory-budget.ts';
 import { defaultMemoryBudgetBytes } from './admission/process-memory.ts';
 import { UsageError } from './commands/command.ts';
 import { type Flag, parseFlags } from './commands/flags.ts';
+import { FLEET_SETTINGS, type FleetConfig, readFleetConfig } from './fleet-config.ts';
+import { SettingReader } from './setting-reader.ts';
 
 export interface ServeConfig {
   readonly catalogDirectory: string;
@@ -12,7 +13,7 @@ export interface ServeConfig {
   readonly host: string;
   /** 0 = any free one. */
   readonly port: number;
-  /** Origin and path before /api/v1, without a slash at its end; null = http://host:port as it listens. */
+  /** Origin of the API as clients see it; null = http://host:port as it listens. */
   readonly baseUrl: string | null;
   readonly workers: number;
   readonly memoryBudgetBytes: number;
@@ -23,17 +24,29 @@ export interface ServeConfig {
   readonly retentionMilliseconds: number;
   readonly drainMilliseconds: number;
   readonly logLevel: LogLevel;
-  /** null = health and metrics are on the API port. */
+  /** null = health is on the API port. */
   readonly opsPort: number | null;
+  readonly metricsOnApiPort: boolean;
+  /** null = the default; what the system allows may lower either. */
+  readonly connectionsMax: number | null;
+  /** null = none. */
+  readonly connectionsPerAddressMax: number | null;
+  /** How long a node that is to stop takes requests while /readyz already says no. */
+  readonly drainDelayMilliseconds: number;
+  /** null = a node on its own. */
+  readonly fleet: FleetConfig | null;
 }
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const DAY_MILLISECONDS = 24 * 3600 * 1000;
 
 /** Threads beyond this are a mistake: each has its own heap and WebAssembly memory. */
 const WORKERS_MAX = 256;
+
+/** More files than that Linux does not open in one process, whatever its settings. */
+const CONNECTIONS_MAX = 1_048_576;
 
 /** Flag, its placeholder, what it is for, and its default as the help shows it (null = required or derived). */
 const SETTINGS = [
@@ -50,8 +63,13 @@ const SETTINGS = [
   ['run-timeout-ms', 'NUMBER', 'longest Run', '600000'],
   ['retention-ms', 'NUMBER', 'how long a finished Run is kept', '1800000'],
   ['drain-ms', 'NUMBER', 'how long SIGTERM waits for Runs', '30000'],
+  ['drain-delay-ms', 'NUMBER', 'how long SIGTERM first only tells /readyz', '0; 5000 with --redis'],
   ['log-level', 'LEVEL', LOG_LEVELS.join(', '), 'info'],
-  ['ops-port', 'NUMBER', 'port of health and metrics', 'the API port'],
+  ['ops-port', 'NUMBER', 'port of health and metrics', 'health on the API port, no metrics'],
+  ['metrics-on-api-port', 'yes|no', 'metrics on the API port too: for anyone who reaches it', 'no'],
+  ['connections-max', 'NUMBER', 'connections to the API port', '8192, at most half of the open files'],
+  ['connections-per-address-max', 'NUMBER', 'the same of one address; not behind a balancer', 'none'],
+  ...FLEET_SETTINGS,
 ] as const;
 
 type SettingName = (typeof SETTINGS)[number][0];
@@ -63,22 +81,18 @@ export function serveFlagsHelp(): string {
   }).join('\n');
 }
 
-/** Environment variable of a flag: `--memory-budget` is TEMPLATE_RUN_MEMORY_BUDGET. */
-export function environmentName(flag: string): string {
-  return `TEMPLATE_RUN_${flag.toUpperCase().replaceAll('-', '_')}`;
-}
-
 /** A flag wins over its variable. Throws one UsageError with everything that is wrong. */
 export function readServeConfig(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): ServeConfig {
-  const flags = Object.fromEntries(SETTINGS.map(([name]): [string, Flag] => [name, { kind: 'value' }]));
+  const flags = Object.fromEntries(SETTINGS.map(([name]): [string, Pick<Flag, 'kind'>] => [name, { kind: 'value' }]));
   const { values, positionals } = parseFlags(args, flags);
   const problems: string[] = [];
   if (positionals.length > 0) problems.push('serve takes flags only: write --catalog DIR --data DIR.');
   const setting = new SettingReader(values, env, problems);
   const host = setting.text('host') ?? '127.0.0.1';
+  const fleet = readFleetConfig(setting, problems);
   const config: ServeConfig = {
     catalogDirectory: setting.required('catalog'),
     dataDirectory: setting.required('data'),
@@ -95,7 +109,15 @@ export function readServeConfig(
     drainMilliseconds: setting.integer('drain-ms', 0, DAY_MILLISECONDS) ?? 30_000,
     logLevel: setting.oneOf('log-level', LOG_LEVELS) ?? 'info',
     opsPort: setting.integer('ops-port', 0, 65_535),
+    metricsOnApiPort: setting.oneOf('metrics-on-api-port', ['yes', 'no']) === 'yes',
+    connectionsMax: setting.integer('connections-max', 1, CONNECTIONS_MAX),
+    connectionsPerAddressMax: setting.integer('connections-per-address-max', 1, CONNECTIONS_MAX),
+    drainDelayMilliseconds: setting.integer('drain-delay-ms', 0, DAY_MILLISECONDS) ?? (fleet === null ? 0 : 5_000),
+    fleet,
   };
+  if (fleet !== null && config.baseUrl === null) {
+    problems.push('With --redis write --base-url too: the origin of the balancer, such as https://runs.example.com.');
+  }
   if (config.baseUrl === null && (host === '0.0.0.0' || host === '::')) {
     problems.push(`With --host ${host} write --base-url too, such as --base-url https://runs.example.com.`);
   }
@@ -103,7 +125,7 @@ export function readServeConfig(
   return config;
 }
 
-function memoryBudget(setting: SettingReader, problems: string[]): number {
+function memoryBudget(setting: SettingReader<SettingName>, problems: string[]): number {
   const bytes = setting.bytes('memory-budget') ?? Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes());
   if (bytes < MEMORY_BUDGET_BYTES_MIN) {
     const least = Math.ceil(MEMORY_BUDGET_BYTES_MIN / 1024 ** 2);
@@ -111,92 +133,4 @@ function memoryBudget(setting: SettingReader, problems: string[]): number {
   }
   if (bytes > MEMORY_BUDGET_BYTES_MAX) problems.push('--memory-budget is too large: write less than 2TiB.');
   return bytes;
-}
-
-const UNIT_BYTES: Readonly<Record<string, number>> = {
-  '': 1,
-  b: 1,
-  kib: 1024,
-  mib: 1024 ** 2,
-  gib: 1024 ** 3,
-  tib: 1024 ** 4,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  tb: 1e12,
-};
-
-/** `1GiB`, `256MiB`, `1.5 GB`, `1048576`: bytes, or null when it is no size. */
-export function parseBytes(text: string): number | null {
-  const [, number, unit] = /^(\d{1,15}(?:\.\d{1,6})?) ?([kmgt]?i?b)?$/i.exec(text.trim()) ?? [];
-  const unitBytes = UNIT_BYTES[(unit ?? '').toLowerCase()];
-  if (number === undefined || unitBytes === undefined) return null;
-  const bytes = Math.floor(Number(number) * unitBytes);
-  return Number.isSafeInteger(bytes) ? bytes : null;
-}
-
-/** Takes one setting at a time and notes what is wrong; a wrong one reads as absent, so that all problems show. */
-class SettingReader {
-  #values: ReadonlyMap<string, string>;
-  #env: Readonly<Record<string, string | undefined>>;
-  #problems: string[];
-
-  constructor(
-    values: ReadonlyMap<string, string>,
-    env: Readonly<Record<string, string | undefined>>,
-    problems: string[],
-  ) {
-    this.#values = values;
-    this.#env = env;
-    this.#problems = problems;
-  }
-
-  /** An empty variable is as good as none. */
-  text(name: SettingName): string | null {
-    return this.#values.get(name) ?? (this.#env[environmentName(name)] || null);
-  }
-
-  required(name: SettingName): string {
-    const text = this.text(name);
-    if (text === null || text === '') this.#problem(name, `is required: write --${name} DIR`);
-    return text ?? '';
-  }
-
-  integer(name: SettingName, min: number, max: number): number | null {
-    const text = this.text(name);
-    if (text === null) return null;
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    return this.#problem(name, `must be a whole number from ${min} to ${max}`);
-  }
-
-  bytes(name: SettingName): number | null {
-    const text = this.text(name);
-    if (text === null) return null;
-    return parseBytes(text) ?? this.#problem(name, 'must be a size: write bytes, or such as 256MiB or 1GiB');
-  }
-
-  oneOf<Choice extends string>(name: SettingName, choices: readonly Choice[]): Choice | null {
-    const text = this.text(name);
-    if (text === null) return null;
-    const choice = choices.find((each) => each === text);
-    return choice ?? this.#problem(name, `must be one of ${choices.join(', ')}.${suggestion(text, choices)}`);
-  }
-
-  baseUrl(name: SettingName): string | null {
-    const text = this.text(name);
-    if (text === null) return null;
-    const url = URL.canParse(text) ? new URL(text) : null;
-    const plain = url !== null && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
-    if (plain && (url.protocol === 'http:' || url.protocol === 'https:')) return url.href.replace(/\/+$/, '');
-    return this.#problem(name, 'must be an http or https address without query: write https://runs.example.com');
-  }
-
-  #problem(name: SettingName, message: string): null {
-    const source = this.#values.has(name) ? `--${name}` : `${environmentName(name)} (--${name})`;
-    this.#problems.push(
-      `${this.text(name) === null ? `--${name}` : source} ${message}${/[.?]$/.test(message) ? '' : '.'}`,
-    );
-    return null;
-  }
 }

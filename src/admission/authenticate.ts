@@ -1,7 +1,7 @@
-// Who asks, and may they: from the Authorization header to an account, or to one of the four refusals (checks 2 and 3).
+// Who asks, and may they: from the Authorization header to an account, or to one of the four refusals.
 // It does not answer: the HTTP layer turns the refusal into a status.
 import { hash } from 'node:crypto';
-import { OPERATION_SCOPES, type OperationName } from '../catalog/access.ts';
+import type { KeyScope } from '../catalog/access.ts';
 import type { Account, ApiKey, Catalog, Subscription } from '../catalog/catalog.ts';
 
 export type AuthenticationCode = 'API_KEY_MISSING' | 'API_KEY_INVALID' | 'INSUFFICIENT_SCOPE' | 'NO_SUBSCRIPTION';
@@ -13,8 +13,15 @@ export interface Authenticated<Checked> {
   readonly subscription: Subscription;
 }
 
+export interface KeyHolder {
+  readonly account: { readonly id: string };
+  readonly key: { readonly id: string };
+}
+
 export interface Refused {
   readonly ok: false;
+  /** Whose key it is, where the catalog has it: for the log alone. */
+  readonly holder: KeyHolder | null;
   readonly code: AuthenticationCode;
   readonly message: string;
   /** Value of the WWW-Authenticate header (RFC 6750), null = none. */
@@ -25,25 +32,27 @@ const CHALLENGE = 'Bearer realm="template-run"';
 
 /**
  * @param authorization the header's value, undefined when there is none
+ * @param scope that the endpoint asks of the key
  * @param now milliseconds since 1970
  */
 export function authenticate<Checked>(
   catalog: Catalog<Checked>,
   authorization: string | undefined,
-  operation: OperationName,
+  scope: KeyScope,
   now: number,
 ): Authenticated<Checked> | Refused {
   const bearer = /^bearer(?:[ \t]+(.*))?$/is.exec(authorization?.trim() ?? '');
   if (bearer === null) {
     const message = 'Send an API key as "Authorization: Bearer <API_KEY>".';
-    return { ok: false, code: 'API_KEY_MISSING', message, wwwAuthenticate: CHALLENGE };
+    return { ok: false, holder: null, code: 'API_KEY_MISSING', message, wwwAuthenticate: CHALLENGE };
   }
   const found = catalog.keyByDigest(digestOf(bearer[1] ?? ''));
   if (found === undefined || !isLive(found.key, now) || !found.account.active) {
     const message = 'The API key is malformed, unknown, expired or revoked, or its account is inactive.';
-    return { ok: false, code: 'API_KEY_INVALID', message, wwwAuthenticate: `${CHALLENGE}, error="invalid_token"` };
+    const wwwAuthenticate = `${CHALLENGE}, error="invalid_token"`;
+    return { ok: false, holder: found ?? null, code: 'API_KEY_INVALID', message, wwwAuthenticate };
   }
-  return permitted(found.account, found.key, operation, now);
+  return permitted(found.account, found.key, scope, now);
 }
 
 /** Digest under which a key is stored: SHA-256 of its text, lower-case hex. */
@@ -59,19 +68,18 @@ function isLive(key: ApiKey, now: number): boolean {
 function permitted<Checked>(
   account: Account<Checked>,
   key: ApiKey,
-  operation: OperationName,
+  scope: KeyScope,
   now: number,
 ): Authenticated<Checked> | Refused {
-  const scope = OPERATION_SCOPES[operation];
   if (!key.scopes.has(scope)) {
     const wwwAuthenticate = `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`;
     const message = `The API key lacks the scope ${scope}.`;
-    return { ok: false, code: 'INSUFFICIENT_SCOPE', message, wwwAuthenticate };
+    return { ok: false, holder: { account, key }, code: 'INSUFFICIENT_SCOPE', message, wwwAuthenticate };
   }
   const { subscription } = account;
   if (subscription?.status !== 'active' || subscription.startedAt > now) {
     const message = 'The account has no active subscription.';
-    return { ok: false, code: 'NO_SUBSCRIPTION', message, wwwAuthenticate: null };
+    return { ok: false, holder: { account, key }, code: 'NO_SUBSCRIPTION', message, wwwAuthenticate: null };
   }
   return { ok: true, account, key, subscription };
 }

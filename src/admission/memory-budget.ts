@@ -1,17 +1,20 @@
 // The main thread's side of the node's one memory budget: reservations of Runs, named charges for what is kept, and
-// what a dead thread had borrowed. The threads' own side, and the shared layout, are in workers/budget.ts.
+// what a dead thread had borrowed. The threads' own side, and the shared layout, are in workers/memory/budget.ts.
 import {
+  accountSlot,
+  accountUnits,
+  BUDGET_KEPT,
   BUDGET_LIMIT,
   BUDGET_MAIN,
   BUDGET_UNIT_BYTES,
   budgetSlots,
+  forgetThreadUnits,
   heldUnits,
   LARGE_ROW_ARENA_BYTES,
   RUN_RESERVATION_BYTES,
-  threadSlot,
   tryHold,
   unitsOf,
-} from '../../workers/budget.ts';
+} from '../../workers/memory/budget.ts';
 
 /** What the main thread holds, by name: each grows with load and has a gauge of its own. */
 export const BUDGET_CHARGES = ['reservations', 'bodies', 'records', 'outputs', 'reports'] as const;
@@ -23,8 +26,18 @@ export const MEMORY_BUDGET_BYTES_MIN = RUN_RESERVATION_BYTES + LARGE_ROW_ARENA_B
 /** The counters are Int32 of KiB. */
 export const MEMORY_BUDGET_BYTES_MAX = 0x7fffffff * BUDGET_UNIT_BYTES;
 
+/**
+ * What a service's threads leave free for the next Runs, whatever state they hold: one part in so many of the budget, and at
+ * most what admits sixteen Runs, in bytes. With the smallest budget that is one Run with operations that spill.
+ */
+const KEPT_SHARE = 4;
+const KEPT_BYTES_MAX = 16 * RUN_RESERVATION_BYTES;
+
 /** How often a refusal is asked again: two that ask in the same instant may refuse each other once. */
 const ATTEMPTS_MAX = 3;
+
+/** A command admits its Runs at once: nothing has to be kept for others. */
+export type BudgetUse = 'service' | 'command';
 
 export class MemoryBudget {
   /** For `ThreadStart.budget`: every worker thread sees the same counters. */
@@ -37,8 +50,9 @@ export class MemoryBudget {
   /**
    * @param limitBytes the whole budget; throws a RangeError outside MEMORY_BUDGET_BYTES_MIN to _MAX
    * @param threads number of worker threads: thread numbers are 0 to threads - 1
+   * @param use in a service the threads are refused what is kept for admission
    */
-  constructor(limitBytes: number, threads: number) {
+  constructor(limitBytes: number, threads: number, use: BudgetUse = 'command') {
     if (!(limitBytes >= MEMORY_BUDGET_BYTES_MIN && limitBytes <= MEMORY_BUDGET_BYTES_MAX)) {
       throw new RangeError(
         `a memory budget of ${limitBytes} bytes is not between ${MEMORY_BUDGET_BYTES_MIN} and ${MEMORY_BUDGET_BYTES_MAX}`,
@@ -48,6 +62,8 @@ export class MemoryBudget {
     this.buffer = new SharedArrayBuffer(budgetSlots(threads) * Int32Array.BYTES_PER_ELEMENT);
     this.#counters = new Int32Array(this.buffer);
     Atomics.store(this.#counters, BUDGET_LIMIT, Math.floor(limitBytes / BUDGET_UNIT_BYTES));
+    const keptBytes = use === 'service' ? Math.min(Math.floor(limitBytes / KEPT_SHARE), KEPT_BYTES_MAX) : 0;
+    Atomics.store(this.#counters, BUDGET_KEPT, unitsOf(keptBytes));
   }
 
   /** Takes the bytes if they are free. A Run is admitted with `tryReserve(RUN_RESERVATION_BYTES, 'reservations')`. */
@@ -79,6 +95,16 @@ export class MemoryBudget {
     return this.#charges[charge];
   }
 
+  /** Notes that so many bytes more (or less) of what the main thread holds are an account's; whole units only. */
+  noteAccount(row: number, bytes: number): void {
+    Atomics.add(this.#counters, accountSlot(this.#counters, row, BUDGET_MAIN), bytes / BUDGET_UNIT_BYTES);
+  }
+
+  /** Bytes that the account of that row holds, its Runs' threads included. */
+  accountBytes(row: number): number {
+    return accountUnits(this.#counters, row) * BUDGET_UNIT_BYTES;
+  }
+
   /** Bytes that the worker threads hold beyond reservations. */
   borrowedBytes(): number {
     return (heldUnits(this.#counters) - Atomics.load(this.#counters, BUDGET_MAIN)) * BUDGET_UNIT_BYTES;
@@ -92,7 +118,7 @@ export class MemoryBudget {
 
   /** Gives back everything that a thread held. Only for a thread that has ended: a live one would be robbed. */
   forgetThread(thread: number): void {
-    Atomics.store(this.#counters, threadSlot(thread), 0);
+    forgetThreadUnits(this.#counters, thread);
   }
 
   #hold(bytes: number): void {

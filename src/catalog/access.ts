@@ -1,14 +1,8 @@
-// The operations of the interface, and the scope that each asks of a key (interface 5).
+// What keys and plans may name: the scopes that a key can have, and the endpoints whose rate a plan can limit. Which scope
+// an endpoint asks for is in its record (src/routes).
 
-export const OPERATION_NAMES = ['list_templates', 'create_run', 'get_run', 'get_run_output'] as const;
-export type OperationName = (typeof OPERATION_NAMES)[number];
+export const ENDPOINT_NAMES = ['list_templates', 'create_run', 'get_run', 'get_run_output', 'get_run_rejects'] as const;
+export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
-export const SCOPES = ['templates:read', 'runs:write', 'runs:read'] as const;
-export type Scope = (typeof SCOPES)[number];
-
-export const OPERATION_SCOPES: Readonly<Record<OperationName, Scope>> = {
-  list_templates: 'templates:read',
-  create_run: 'runs:write',
-  get_run: 'runs:read',
-  get_run_output: 'runs:read',
-};
+export const KEY_SCOPES = ['templates:read', 'runs:write', 'runs:read'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];

@@ -1,9 +1,9 @@
 // Changes accounts/<account>.json for the commands: every change is checked like the catalog itself before it is written.
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from './catalog.ts';
 import { SLUG, SLUG_RULE } from './field-reader.ts';
-import { changeFile } from './locked-file.ts';
+import { changeFile, removeFile } from './locked-file.ts';
 import { ProblemList, problemText } from './problems.ts';
 import { readAccount } from './read-account.ts';
 import { readJson } from './read-json.ts';
@@ -59,6 +59,38 @@ export async function changeAccount(
     change(text);
     return checkedText(account, text, plans);
   });
+}
+
+/** Folders of the catalog in which an account has one of its own. */
+const ACCOUNT_FOLDERS = ['templates', 'tables', 'secrets'] as const;
+
+/**
+ * Removes an account, and with `withFiles` its Templates, tables and secrets, which a catalog may not hold without their
+ * account: they go first, so that what is left if this is cut short is a sound catalog.
+ */
+export async function removeAccount(catalog: string, account: string, withFiles: boolean): Promise<void> {
+  const path = accountPath(catalog, account);
+  const folders = ACCOUNT_FOLDERS.map((name) => join(catalog, name, account));
+  const removed = await removeFile(path, async () => {
+    const kept = await Promise.all(folders.map(hasFiles));
+    const left = folders.filter((_, index) => kept[index]);
+    if (left.length > 0 && !withFiles) {
+      throw new AccountEditError(`The account has files in ${left.join(', ')}: write --with-files to remove them too.`);
+    }
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  }).catch((fault: NodeJS.ErrnoException) => {
+    if (fault.code === 'ENOENT') return false;
+    throw fault;
+  });
+  if (!removed) throw new AccountEditError(`There is no account ${account} in ${join(catalog, 'accounts')}.`);
+}
+
+async function hasFiles(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch((fault: NodeJS.ErrnoException) => {
+    if (fault.code === 'ENOENT') return [];
+    throw fault;
+  });
+  return names.length > 0;
 }
 
 /** Throws AccountEditError when there is no such account or its file is wrong. */

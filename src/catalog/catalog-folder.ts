@@ -1,8 +1,8 @@
 // Reads the catalog's folder within bounds: regular files of a limited size, links only to what lies inside the folder.
 // It knows names and bytes, not their meaning.
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { opendir, readFile, realpath, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, opendir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { FOLDER_FILES_MAX } from './catalog-limits.ts';
 import type { ProblemList } from './problems.ts';
@@ -15,9 +15,18 @@ export interface CatalogFile {
   readonly path: string;
   readonly isDirectory: boolean;
   readonly sizeBytes: number;
-  /** Differs when the file was changed or replaced: inode, size and times. */
-  readonly version: string;
+  /**
+   * Differs when the file was changed or replaced: inode, size and times. Null for a file that was changed just now: one
+   * more change could leave all of them as they are.
+   */
+  readonly version: string | null;
 }
+
+/** File systems keep times in steps of up to two seconds (FAT); the usual ones in steps of 4 ms. */
+const TIME_STEP_MILLISECONDS = 2_000;
+
+/** Bytes read at once: each piece is hashed on the event loop, in a fifth of a millisecond. */
+const PIECE_BYTES = 262_144;
 
 /** What editors, copies and orchestrators leave beside: hidden files, backups, files being written. */
 const IGNORED = /^\.|^#.*#$|~$|\.(?:tmp|swp|bak)$/;
@@ -34,6 +43,7 @@ export class CatalogFolder {
       if ((await stat(root)).isDirectory()) return new CatalogFolder(directory, root, problems);
       problems.add('.', '', 'the catalog is not a folder.');
     } catch (fault) {
+      problems.isPassing ||= isPassing(fault);
       problems.add('.', '', `the catalog's folder cannot be read (${reason(fault)}).`);
     }
     return null;
@@ -43,6 +53,17 @@ export class CatalogFolder {
     this.directory = directory;
     this.#root = root;
     this.#problems = problems;
+  }
+
+  /** The same folder, though a link to it leads elsewhere by now, for a reader with problems of its own. */
+  reportingTo(problems: ProblemList): CatalogFolder {
+    return new CatalogFolder(this.directory, this.#root, problems);
+  }
+
+  /** Tells the catalog and the folders in it from others that came into their places. */
+  async identity(folders: readonly string[]): Promise<string> {
+    const statuses = ['', ...folders].map((name) => stat(join(this.#root, name)).catch(() => null));
+    return (await Promise.all(statuses)).map((status) => `${status?.dev}:${status?.ino}`).join(' ');
   }
 
   /** Files and folders in a folder, by name; none when it does not exist. */
@@ -58,7 +79,7 @@ export class CatalogFolder {
         names.push(entry.name);
       }
     } catch (fault) {
-      if (reason(fault) !== 'ENOENT') this.#problems.add(folder, '', `cannot be read (${reason(fault)}).`);
+      if (reason(fault) !== 'ENOENT') this.#unreadable(folder, fault);
     }
     const files: CatalogFile[] = [];
     for (const name of names.sort()) {
@@ -81,45 +102,82 @@ export class CatalogFolder {
         this.#problems.add(file, '', 'is neither a file nor a folder.');
         return null;
       }
-      const version = `${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
+      const isYoung = Date.now() - Number(status.ctimeMs) < TIME_STEP_MILLISECONDS;
+      const version = isYoung ? null : `${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}`;
       const name = file.slice(file.lastIndexOf('/') + 1);
       return { file, name, path, isDirectory: status.isDirectory(), sizeBytes: Number(status.size), version };
     } catch (fault) {
-      if (reason(fault) !== 'ENOENT') this.#problems.add(file, '', `cannot be read (${reason(fault)}).`);
+      if (reason(fault) !== 'ENOENT') this.#unreadable(file, fault);
       return null;
     }
   }
 
   /** The bytes of a regular file of at most `bytesMax`; null after a problem. */
   async read(file: CatalogFile, bytesMax: number): Promise<Buffer | null> {
-    if (!this.#isReadable(file, bytesMax)) return null;
-    try {
-      return await readFile(file.path);
-    } catch (fault) {
-      this.#problems.add(file.file, '', `cannot be read (${reason(fault)}).`);
-      return null;
-    }
+    const pieces: Buffer[] = [];
+    return (await this.#readPieces(file, bytesMax, (piece) => pieces.push(Buffer.from(piece))))
+      ? Buffer.concat(pieces)
+      : null;
   }
 
   /** SHA-256 of a regular file of at most `bytesMax`, lower-case hex, read in pieces; null after a problem. */
   async digest(file: CatalogFile, bytesMax: number): Promise<string | null> {
-    if (!this.#isReadable(file, bytesMax)) return null;
     const hash = createHash('sha256');
-    try {
-      for await (const chunk of createReadStream(file.path, { highWaterMark: 262_144 })) hash.update(chunk as Buffer);
-    } catch (fault) {
-      this.#problems.add(file.file, '', `cannot be read (${reason(fault)}).`);
-      return null;
-    }
-    return hash.digest('hex');
+    return (await this.#readPieces(file, bytesMax, (piece) => hash.update(piece))) ? hash.digest('hex') : null;
   }
 
-  #isReadable(file: CatalogFile, bytesMax: number): boolean {
-    if (file.isDirectory) this.#problems.add(file.file, '', 'is a folder where a file is expected.');
-    else if (file.sizeBytes > bytesMax) this.#problems.add(file.file, '', `is larger than ${bytesMax} bytes.`);
-    else return true;
+  /** False after a problem. What was a file when it was found may be a pipe by now, or grow while it is read. */
+  async #readPieces(file: CatalogFile, bytesMax: number, take: (piece: Buffer) => void): Promise<boolean> {
+    let handle: FileHandle | null = null;
+    try {
+      // Without O_NONBLOCK a pipe without a writer would hold one of the four threads that read files for ever.
+      handle = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+      const status = await handle.stat();
+      if (status.isDirectory()) return this.#refuse(file, 'is a folder where a file is expected.');
+      if (!status.isFile()) return this.#refuse(file, 'is neither a file nor a folder.');
+      const tooLarge = `is larger than ${bytesMax} bytes.`;
+      if (status.size > bytesMax) return this.#refuse(file, tooLarge);
+      const buffer = Buffer.allocUnsafe(Math.min(PIECE_BYTES, status.size + 1));
+      for (let read = 0; ; ) {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+        if (bytesRead === 0) return true;
+        read += bytesRead;
+        if (read > bytesMax) return this.#refuse(file, tooLarge);
+        take(buffer.subarray(0, bytesRead));
+      }
+    } catch (fault) {
+      return this.#unreadable(file.file, fault);
+    } finally {
+      await handle?.close();
+    }
+  }
+
+  #unreadable(file: string, fault: unknown): false {
+    this.#problems.isPassing ||= isPassing(fault);
+    this.#problems.add(file, '', `cannot be read (${reason(fault)}).`);
     return false;
   }
+
+  #refuse(file: CatalogFile, message: string): false {
+    this.#problems.add(file.file, '', message);
+    return false;
+  }
+}
+
+/** What the system says when it lacks something now, rather than of the file. */
+const PASSING: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'EIO',
+  'EAGAIN',
+  'EBUSY',
+  'ESTALE',
+  'ETIMEDOUT',
+]);
+
+function isPassing(fault: unknown): boolean {
+  return PASSING.has(reason(fault));
 }
 
 function reason(fault: unknown): string {

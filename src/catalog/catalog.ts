@@ -1,7 +1,7 @@
 // The catalog as an immutable snapshot: who may do what, with which Templates and tables. It is made by load-catalog.ts
 // and replaced as a whole by CatalogStore; a Run keeps what it took from the snapshot it began with.
-import type { RateLimit } from '../admission/rate-limiter.ts';
-import type { OperationName, Scope } from './access.ts';
+import type { RateLimit } from '../stores/rate-limiter.ts';
+import type { EndpointName, KeyScope } from './access.ts';
 
 /** A plan's limits. null = none. */
 export interface Plan {
@@ -15,14 +15,14 @@ export interface Plan {
   readonly runsInFlightMax: number | null;
   readonly runsPerPeriod: number | null;
   readonly period: 'day' | 'month';
-  readonly rateLimits: Readonly<Record<OperationName, RateLimit | null>>;
+  readonly rateLimits: Readonly<Record<EndpointName, RateLimit | null>>;
 }
 
 export interface ApiKey {
   readonly id: string;
   /** SHA-256 of the key, 64 lower-case hex digits. */
   readonly sha256: string;
-  readonly scopes: ReadonlySet<Scope>;
+  readonly scopes: ReadonlySet<KeyScope>;
   /** Milliseconds since 1970, null = never. */
   readonly expiresAt: number | null;
   /** A key that was revoked is dead, whatever the time. */
@@ -42,8 +42,8 @@ export interface CatalogTable {
   /** Lower-case hex. */
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Differs when the file was changed or replaced since. */
-  readonly version: string;
+  /** As that of a CatalogFile: the same, and not null, when the file was not changed since. */
+  readonly version: string | null;
 }
 
 /** A Template of an account. `Checked` is what the Template checker made of it. */
@@ -51,6 +51,8 @@ export interface CatalogTemplate<Checked> {
   readonly id: string;
   /** Relative to the catalog, such as "templates/acme/orders.yaml". */
   readonly file: string;
+  /** As that of a table. */
+  readonly version: string | null;
   readonly name: string | null;
   readonly description: string | null;
   readonly outputFormat: string | null;

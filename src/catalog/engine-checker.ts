@@ -1,12 +1,38 @@
 // Binds the catalog's loader to the engine's Template checker: the account's reference tables and secrets are those of the catalog.
-import { checkTemplate } from '../../workers/template/check.ts';
-import type { Template } from '../../workers/template/template.ts';
-import type { CheckTemplate } from './template-checker.ts';
 
-/** What the loader is given in the service and in `catalog check`. */
-export const checkForCatalog: CheckTemplate<Template> = (source, format, { tables, secrets }) => {
-  const result = checkTemplate(source, format, { tables, secrets });
+import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { reservationBytes } from '../../workers/plan/reservation.ts';
+import type { Template } from '../../workers/template/template.ts';
+import type { CheckedTemplate } from '../outputs/output-name.ts';
+import type { TemplateCheck } from './template-checker.ts';
+
+/** What a Template may refer to beside its own text: names alone. */
+export interface ReferenceNames {
+  readonly tables: { has(name: string): boolean; keys(): Iterable<string> };
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** For `catalog check`, which runs the Templates' tests. */
+export function checkForTests(
+  source: string,
+  format: 'json' | 'yaml',
+  references: ReferenceNames,
+): TemplateCheck<Template> {
+  const result = checkTemplate(source, format, references);
   if ('problems' in result) return result;
   const { name, description, output } = result.template;
   return { template: { name, description, outputFormat: output.format, checked: result.template } };
-};
+}
+
+/** For the service: its threads make the Template anew from its text, so that it keeps no more than it uses itself. */
+export function checkForService(
+  source: string,
+  format: 'json' | 'yaml',
+  references: ReferenceNames,
+): TemplateCheck<CheckedTemplate> {
+  const result = checkForTests(source, format, references);
+  if ('problems' in result) return result;
+  const { checked, ...shown } = result.template;
+  const kept = { output: { name: checked.output.name }, reservationBytes: reservationBytes(checked) };
+  return { template: { ...shown, checked: kept } };
+}

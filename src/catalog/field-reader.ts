@@ -32,7 +32,8 @@ export class FieldReader {
     }
     const reader = new FieldReader(file, pointer, value as Record<string, unknown>, problems);
     for (const name of Object.keys(value)) {
-      if (!known.includes(name)) reader.problem(name, `is not known here.${suggestion(name, known)}`);
+      if (known.includes(name)) continue;
+      reader.problem(name, `is not known here.${problems.full ? '' : suggestion(name, known)}`);
     }
     return reader;
   }

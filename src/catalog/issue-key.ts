@@ -1,6 +1,6 @@
 // Makes API keys. The key itself is returned once and kept nowhere: the catalog gets its SHA-256.
 import { createHash, randomInt } from 'node:crypto';
-import { SCOPES, type Scope } from './access.ts';
+import { KEY_SCOPES, type KeyScope } from './access.ts';
 import { type AccountText, changeAccount, type KeyText } from './account-editor.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -19,20 +19,20 @@ export interface IssuedKey {
 export async function issueKey(
   catalog: string,
   account: string,
-  options: { readonly scopes?: readonly Scope[]; readonly expiresAt?: string | null } = {},
+  options: { readonly scopes?: readonly KeyScope[]; readonly expiresAt?: string | null } = {},
 ): Promise<IssuedKey> {
   const secret = Array.from({ length: SECRET_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('');
   let issued: IssuedKey = { key: '', id: '' };
   await changeAccount(catalog, account, (text) => {
     const id = String(nextNumber(text));
     const key = `trs_${account}.${id}_${secret}`;
-    text.keys.push(keyText(key, id, options.scopes ?? SCOPES, options.expiresAt ?? null));
+    text.keys.push(keyText(key, id, options.scopes ?? KEY_SCOPES, options.expiresAt ?? null));
     issued = { key, id };
   });
   return issued;
 }
 
-function keyText(key: string, id: string, scopes: readonly Scope[], expiresAt: string | null): KeyText {
+function keyText(key: string, id: string, scopes: readonly KeyScope[], expiresAt: string | null): KeyText {
   const sha256 = createHash('sha256').update(key).digest('hex');
   const createdAt = new Date().toISOString();
   return { id, sha256, scopes: [...scopes], created_at: createdAt, expires_at: expiresAt, revoked_at: null };

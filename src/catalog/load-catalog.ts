@@ -1,48 +1,74 @@
 // Reads a catalog folder whole into a snapshot, or into the list of everything that is wrong with it. Between files it
 // lets the event loop turn, so that a running node can do it beside its work.
 import { suggestion } from '../../workers/template/suggestion.ts';
-import { type Account, Catalog, type Plan } from './catalog.ts';
-import { type CatalogFile, CatalogFolder } from './catalog-folder.ts';
-import { ACCOUNT_FILE_BYTES_MAX, PLANS_FILE_BYTES_MAX } from './catalog-limits.ts';
-import { SLUG, SLUG_RULE } from './field-reader.ts';
+import { type Account, Catalog } from './catalog.ts';
+import { CatalogFolder } from './catalog-folder.ts';
 import { type CatalogProblem, ProblemList } from './problems.ts';
-import { type AccountRecord, readAccount } from './read-account.ts';
-import { readJson } from './read-json.ts';
-import { readPlans } from './read-plans.ts';
+import { type Access, readAccess } from './read-access.ts';
 import { readSecrets, readTables, readTemplates } from './read-templates.ts';
 import type { CheckTemplate } from './template-checker.ts';
+import { TemplateVerdicts } from './template-verdicts.ts';
 
 export type LoadedCatalog<Checked> =
   | { readonly ok: true; readonly catalog: Catalog<Checked> }
-  /** `more`: problems that were found and not listed. */
-  | { readonly ok: false; readonly problems: readonly CatalogProblem[]; readonly more: number };
+  | {
+      readonly ok: false;
+      readonly problems: readonly CatalogProblem[];
+      /** Problems that were found and not listed. */
+      readonly more: number;
+      /** The system refused to read something and may not do so again, though nothing in the folder changes. */
+      readonly isPassing: boolean;
+    };
+
+/** What is known from loading before: what has not changed since is taken over from it. */
+export interface Known<Checked> {
+  /** The snapshot that is in force. */
+  readonly catalog?: Catalog<Checked>;
+  readonly access?: Access;
+  readonly verdicts?: TemplateVerdicts<Checked>;
+  /** Called with who may do what as soon as that is read, before any Template. */
+  readonly onAccess?: (access: Access) => void;
+}
 
 const FOLDERS = ['accounts', 'templates', 'tables', 'secrets'];
 
-/** @param before the snapshot that is in force: what has not changed since is taken over from it */
 export async function loadCatalog<Checked>(
   directory: string,
   checkTemplate: CheckTemplate<Checked>,
-  before?: Catalog<Checked>,
+  known: Known<Checked> = {},
 ): Promise<LoadedCatalog<Checked>> {
   const problems = new ProblemList();
   const folder = await CatalogFolder.open(directory, problems);
-  if (folder === null) return { ok: false, problems: problems.problems, more: 0 };
+  if (folder === null) return refused(problems);
+  const identity = await folder.identity(FOLDERS);
+  const access = await readAccess(folder, known.access);
+  known.onAccess?.(access);
   await checkTopLevel(folder, problems);
-  const plans = await loadPlans(folder, problems);
-  const records = await loadAccounts(folder, plans, problems);
-  await checkOwners(folder, records, problems);
+  problems.addAll(access.problems);
+  await checkOwners(folder, access, known.catalog, problems);
   const accounts = new Map<string, Account<Checked>>();
-  for (const [id, record] of records) {
-    const folders = { account: id, folder, before: before?.account(id), problems };
+  const verdicts = known.verdicts ?? new TemplateVerdicts<Checked>();
+  for (const [id, { record }] of access.accounts) {
+    if (record === null) continue;
+    const folders = { account: id, folder, before: known.catalog?.account(id), verdicts, problems };
     const tables = await readTables(folders);
     const secrets = await readSecrets(folders);
     const templates = await readTemplates(folders, { tables, secrets }, checkTemplate);
     const secretsFolder = secrets.size > 0 ? await folder.find(`secrets/${id}`) : null;
     accounts.set(id, { id, ...record, templates, tables, secrets, secretsDirectory: secretsFolder?.path ?? null });
   }
-  if (problems.empty) return { ok: true, catalog: new Catalog(directory, plans, accounts) };
-  return { ok: false, problems: problems.problems, more: problems.more };
+  verdicts.keepUsed();
+  if ((await folder.identity(FOLDERS)) !== identity) {
+    // Half of what was read was there before, or nothing was where something had been.
+    problems.isPassing = true;
+    problems.add('.', '', 'folders of the catalog were replaced while they were read; they are read again.');
+  }
+  if (problems.empty) return { ok: true, catalog: new Catalog(directory, access.plans, accounts) };
+  return refused(problems);
+}
+
+function refused<Checked>({ problems, more, isPassing }: ProblemList): LoadedCatalog<Checked> {
+  return { ok: false, problems, more, isPassing };
 }
 
 /** A folder whose name is nearly one of ours would be left out in silence. */
@@ -54,61 +80,28 @@ async function checkTopLevel(folder: CatalogFolder, problems: ProblemList): Prom
   }
 }
 
-async function loadPlans(folder: CatalogFolder, problems: ProblemList): Promise<ReadonlyMap<string, Plan>> {
-  const file = await folder.find('plans.json');
-  if (file === null) problems.add('plans.json', '', 'is missing: write the plans, such as {"starter": {}}.');
-  const bytes = file === null ? null : await folder.read(file, PLANS_FILE_BYTES_MAX);
-  const value = bytes === null ? undefined : readJson('plans.json', bytes, problems);
-  return value === undefined ? new Map() : readPlans('plans.json', value, problems);
-}
-
-async function loadAccounts(
-  folder: CatalogFolder,
-  plans: ReadonlyMap<string, Plan>,
-  problems: ProblemList,
-): Promise<Map<string, AccountRecord>> {
-  const records = new Map<string, AccountRecord>();
-  const keyPlaces = new Map<string, string>();
-  for (const file of await folder.list('accounts')) {
-    const id = file.name.replace(/\.json$/, '');
-    const isNamed = id !== file.name && SLUG.test(id);
-    if (id === file.name) problems.add(file.file, '', 'is no account: accounts are .json files.');
-    else if (!isNamed) problems.add(file.file, '', `has no id for an account: write ${SLUG_RULE}.`);
-    const record = isNamed ? await loadAccount(folder, file, plans, problems) : null;
-    if (record === null) continue;
-    records.set(id, record);
-    for (const [index, { sha256 }] of record.keys.entries()) {
-      const place = keyPlaces.get(sha256);
-      if (place !== undefined)
-        problems.add(file.file, `/keys/${index}/sha256`, `is also the digest of a key in ${place}.`);
-      keyPlaces.set(sha256, file.file);
-    }
-  }
-  return records;
-}
-
-async function loadAccount(
-  folder: CatalogFolder,
-  file: CatalogFile,
-  plans: ReadonlyMap<string, Plan>,
-  problems: ProblemList,
-): Promise<AccountRecord | null> {
-  const bytes = await folder.read(file, ACCOUNT_FILE_BYTES_MAX);
-  const value = bytes === null ? undefined : readJson(file.file, bytes, problems);
-  return value === undefined ? null : readAccount(file.file, value, plans, problems);
-}
-
 async function checkOwners(
   folder: CatalogFolder,
-  records: ReadonlyMap<string, AccountRecord>,
+  { accounts }: Access,
+  before: Catalog | undefined,
   problems: ProblemList,
 ): Promise<void> {
   for (const kind of ['templates', 'tables', 'secrets']) {
-    for (const { file, name, isDirectory } of await folder.list(kind)) {
+    const entries = await folder.list(kind);
+    if (kind === 'templates' && entries.length === 0 && hasTemplates(before)) {
+      const hint =
+        'Has it been moved, or is its volume not there? The folder of an account that is empty takes all away.';
+      problems.add(kind, '', `is missing or empty, and was not before. ${hint}`);
+    }
+    for (const { file, name, isDirectory } of entries) {
       if (!isDirectory) problems.add(file, '', `must lie in the folder of an account: ${kind}/<account>/.`);
-      else if (!records.has(name)) {
-        problems.add(file, '', `belongs to no account in accounts/.${suggestion(name, records.keys())}`);
+      else if (accounts.get(name)?.record == null) {
+        problems.add(file, '', `belongs to no account in accounts/.${suggestion(name, accounts.keys())}`);
       }
     }
   }
+}
+
+function hasTemplates(catalog: Catalog | undefined): boolean {
+  return [...(catalog?.accounts.values() ?? [])].some(({ templates }) => templates.size > 0);
 }

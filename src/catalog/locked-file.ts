@@ -43,6 +43,21 @@ export async function changeFile(path: string, change: (text: string | null) => 
   }
 }
 
+/** Removes a file while nobody changes it. False when there is none. `before` is done first, under the same lock. */
+export async function removeFile(path: string, before: () => Promise<void>): Promise<boolean> {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const lock = join(dirname(path), `.${name}.lock`);
+  await takeLock(lock);
+  try {
+    if ((await versionOf(path)) === null) return false;
+    await before();
+    await rm(path);
+    return true;
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
 /** False when the file is no longer the one of `version`. */
 async function replace(path: string, text: string, version: string | null): Promise<boolean> {
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -70,7 +85,7 @@ async function replace(path: string, text: string, version: string | null): Prom
 }
 
 async function takeLock(lock: string): Promise<void> {
-  const deadline = Date.now() + LOCK_WAIT_MILLISECONDS;
+  const deadline = performance.now() + LOCK_WAIT_MILLISECONDS;
   for (;;) {
     try {
       const file = await open(lock, 'wx', FILE_MODE);
@@ -80,7 +95,8 @@ async function takeLock(lock: string): Promise<void> {
       if ((fault as NodeJS.ErrnoException).code !== 'EEXIST') throw fault;
     }
     if (await removeDeadLock(lock)) continue;
-    if (Date.now() > deadline) throw new FileBusyError(`${lock} is there: remove it if no other command is running`);
+    if (performance.now() > deadline)
+      throw new FileBusyError(`${lock} is there: remove it if no other command is running`);
     await sleep(LOCK_RETRY_MILLISECONDS);
   }
 }

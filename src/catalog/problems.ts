@@ -15,6 +15,8 @@ export interface CatalogProblem {
 
 export class ProblemList {
   readonly problems: CatalogProblem[] = [];
+  /** One of them may be gone the next time though nothing in the folder changes. */
+  isPassing = false;
   #more = 0;
 
   add(file: string, pointer: string, message: string, line: number | null = null, column: number | null = null): void {
@@ -22,8 +24,24 @@ export class ProblemList {
     else this.#more += 1;
   }
 
+  addAll({ problems, more, isPassing }: ProblemList): void {
+    this.isPassing ||= isPassing;
+    for (const { file, pointer, message, line, column } of problems) this.add(file, pointer, message, line, column);
+    this.#more += more;
+  }
+
   get empty(): boolean {
     return this.problems.length === 0;
+  }
+
+  /** Of all problems, also those that are not listed. */
+  get count(): number {
+    return this.problems.length + this.#more;
+  }
+
+  /** Whether further problems are counted only: what would be said of them need not be made. */
+  get full(): boolean {
+    return this.problems.length === CATALOG_PROBLEMS_MAX;
   }
 
   /** Problems beyond those that are listed. */

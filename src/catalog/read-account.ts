@@ -1,6 +1,6 @@
 // accounts/<account>.json: name, subscription and keys of one account.
 import { suggestion } from '../../workers/template/suggestion.ts';
-import { SCOPES, type Scope } from './access.ts';
+import { KEY_SCOPES, type KeyScope } from './access.ts';
 import type { ApiKey, Plan, Subscription } from './catalog.ts';
 import { FieldReader } from './field-reader.ts';
 import type { ProblemList } from './problems.ts';
@@ -28,10 +28,13 @@ export function readAccount(
   if (fields === null) return null;
   const subscription = fields.child('subscription', ['plan', 'status', 'started_at']);
   const keys: ApiKey[] = [];
+  const ids = new Set<string>();
   fields.list('keys').forEach((key, index) => {
     const keyFields = FieldReader.of(file, `/keys/${index}`, key, KEY_FIELDS, problems);
-    const read = keyFields === null ? null : readKey(keyFields, keys);
-    if (read !== null) keys.push(read);
+    const read = keyFields === null ? null : readKey(keyFields, ids, problems);
+    if (read === null) return;
+    keys.push(read);
+    ids.add(read.id);
   });
   return {
     name: fields.text('name', 200),
@@ -54,26 +57,28 @@ function readSubscription(fields: FieldReader, plans: ReadonlyMap<string, Plan>)
   return plan === undefined || status === null || startedAt === null ? null : { plan, status, startedAt };
 }
 
-function readKey(fields: FieldReader, before: readonly ApiKey[]): ApiKey | null {
+/** @param before ids of the earlier keys: a file of 2 MiB has room for some ten thousand */
+function readKey(fields: FieldReader, before: ReadonlySet<string>, problems: ProblemList): ApiKey | null {
   const id = fields.text('id', 64);
   if (id === null || id === '') fields.problem('id', 'is missing: write a text such as "1".');
-  else if (before.some((key) => key.id === id)) fields.problem('id', 'is the id of an earlier key of this account.');
+  else if (before.has(id)) fields.problem('id', 'is the id of an earlier key of this account.');
   fields.text('name', 200);
   const sha256 = fields.matching('sha256', /^[0-9a-fA-F]{64}$/, "the key's SHA-256, 64 hexadecimal digits");
   fields.time('created_at');
   const expiresAt = fields.time('expires_at');
   const revoked = (fields.raw('revoked_at') ?? null) !== null;
   fields.time('revoked_at');
-  const scopes = readScopes(fields);
+  const scopes = readScopes(fields, problems);
   return id === null || sha256 === null ? null : { id, sha256: sha256.toLowerCase(), scopes, expiresAt, revoked };
 }
 
-function readScopes(fields: FieldReader): ReadonlySet<Scope> {
-  const scopes = new Set<Scope>();
+function readScopes(fields: FieldReader, problems: ProblemList): ReadonlySet<KeyScope> {
+  const scopes = new Set<KeyScope>();
   fields.list('scopes').forEach((value, index) => {
-    const scope = SCOPES.find((each) => each === value);
-    const near = typeof value === 'string' ? suggestion(value, SCOPES) : '';
-    if (scope === undefined) fields.problem('scopes', `item ${index} must be one of ${SCOPES.join(', ')}.${near}`);
+    const scope = KEY_SCOPES.find((each) => each === value);
+    const near =
+      scope === undefined && typeof value === 'string' && !problems.full ? suggestion(value, KEY_SCOPES) : '';
+    if (scope === undefined) fields.problem('scopes', `item ${index} must be one of ${KEY_SCOPES.join(', ')}.${near}`);
     else scopes.add(scope);
   });
   return scopes;

@@ -1,6 +1,6 @@
 // The text of a JSON file of the catalog as a value. The parser's own messages quote the file, so they are not shown.
 import { isUtf8 } from 'node:buffer';
-import { readTemplateText } from '../../workers/template/template-text.ts';
+import { parseTemplate } from '../../workers/template/template-text.ts';
 import type { ProblemList } from './problems.ts';
 
 /** undefined after a problem. */
@@ -16,9 +16,13 @@ export function readJson(file: string, bytes: Buffer, problems: ProblemList): un
   }
 }
 
-/** The runtime's parser does not always tell where it stopped; the reader of Templates does, for texts up to its limits. */
+/** The place of a mistake is looked for in texts up to so many characters: that takes some ms, beside other work. */
+const PLACED_CHARACTERS_MAX = 131_072;
+
+/** The runtime's parser does not always tell where it stopped; the reader of Templates does. */
 function placeOfMistake(text: string): { readonly line: number | null; readonly column: number | null } {
-  const read = readTemplateText(text, 'json');
+  if (text.length > PLACED_CHARACTERS_MAX) return { line: null, column: null };
+  const read = parseTemplate(text, 'json');
   const problem = 'problems' in read ? read.problems.find(({ code }) => !/^TOO_/.test(code)) : undefined;
   return problem ?? { line: null, column: null };
 }

@@ -1,6 +1,6 @@
 // plans.json: the limits of each plan, with defaults for those that are absent.
-import type { RateLimit } from '../admission/rate-limiter.ts';
-import { OPERATION_NAMES, type OperationName } from './access.ts';
+import type { RateLimit } from '../stores/rate-limiter.ts';
+import { ENDPOINT_NAMES, type EndpointName } from './access.ts';
 import type { Plan } from './catalog.ts';
 import { FieldReader, SLUG, SLUG_RULE } from './field-reader.ts';
 import type { ProblemList } from './problems.ts';
@@ -8,8 +8,8 @@ import type { ProblemList } from './problems.ts';
 const MEBIBYTE = 1024 ** 2;
 const GIBIBYTE = 1024 ** 3;
 
-/** What an absent limit is; the README lists them. Rates are those of a client that polls, not of a load test. */
-export const PLAN_DEFAULTS = {
+/** What an absent limit is; docs/operations.md lists them. Rates are those of a client that polls, not of a load test. */
+const PLAN_DEFAULTS = {
   uploadBytesMax: 100 * MEBIBYTE,
   rowsMax: 1_000_000,
   outputRowsMax: null,
@@ -21,12 +21,13 @@ export const PLAN_DEFAULTS = {
     create_run: { requests: 600, windowSeconds: 60 },
     get_run: { requests: 6000, windowSeconds: 60 },
     get_run_output: { requests: 600, windowSeconds: 60 },
+    get_run_rejects: { requests: 600, windowSeconds: 60 },
   },
 } as const;
 
 /** Absent `inflated_bytes_max` and `output_bytes_max` are this many times `upload_bytes_max`, at most the ceiling. */
-export const INFLATED_RATIO = 20;
-export const INFLATED_BYTES_MAX_DEFAULT = 20 * GIBIBYTE;
+const INFLATED_RATIO = 20;
+const INFLATED_BYTES_MAX_DEFAULT = 20 * GIBIBYTE;
 
 /** More requests than a node could answer in a second, and a year: what lies beyond is a mistake. */
 const RATE_REQUESTS_MAX = 1_000_000_000;
@@ -85,17 +86,17 @@ function readPlan(id: string, fields: FieldReader): Plan {
   };
 }
 
-function readRateLimits(fields: FieldReader): Record<OperationName, RateLimit | null> {
-  const limits: Record<OperationName, RateLimit | null> = { ...PLAN_DEFAULTS.rateLimits };
+function readRateLimits(fields: FieldReader): Record<EndpointName, RateLimit | null> {
+  const limits: Record<EndpointName, RateLimit | null> = { ...PLAN_DEFAULTS.rateLimits };
   if (fields.raw('rate_limits') === null) {
-    for (const operation of OPERATION_NAMES) limits[operation] = null;
+    for (const endpoint of ENDPOINT_NAMES) limits[endpoint] = null;
     return limits;
   }
-  const operations = fields.child('rate_limits', OPERATION_NAMES);
-  for (const operation of OPERATION_NAMES) {
-    if (operations === null || operations.raw(operation) === undefined) continue;
-    const limit = operations.child(operation, ['requests', 'window_seconds']);
-    limits[operation] = limit === null ? null : readRateLimit(limit);
+  const endpoints = fields.child('rate_limits', ENDPOINT_NAMES);
+  for (const endpoint of ENDPOINT_NAMES) {
+    if (endpoints === null || endpoints.raw(endpoint) === undefined) continue;
+    const limit = endpoints.child(endpoint, ['requests', 'window_seconds']);
+    limits[endpoint] = limit === null ? null : readRateLimit(limit);
   }
   return limits;
 }

@@ -7,6 +7,7 @@ import { SLUG, SLUG_RULE } from './field-reader.ts';
 import type { ProblemList } from './problems.ts';
 import { readText } from './read-json.ts';
 import type { CheckTemplate, TemplateContext } from './template-checker.ts';
+import type { TemplateVerdicts } from './template-verdicts.ts';
 
 /** What a Template's tests read lies beside it: data by its ending, or anything in a folder of its own. */
 const TEST_FILE = /\.(?:csv|tsv|txt|ndjson|xlsx|parquet|gz|md)$/i;
@@ -16,6 +17,7 @@ export interface AccountFolders<Checked> {
   readonly account: string;
   readonly folder: CatalogFolder;
   readonly before: Account<Checked> | undefined;
+  readonly verdicts: TemplateVerdicts<Checked>;
   readonly problems: ProblemList;
 }
 
@@ -28,7 +30,7 @@ export async function readTables<Checked>(folders: AccountFolders<Checked>): Pro
     else if (!SLUG.test(name)) problems.add(file.file, '', `has no name for a table: write ${SLUG_RULE}.`);
     else {
       const known = before?.tables.get(name);
-      const unchanged = known?.version === file.version && known.path === file.path;
+      const unchanged = file.version !== null && known?.version === file.version && known.path === file.path;
       const sha256 = unchanged ? known.sha256 : await folder.digest(file, TABLE_FILE_BYTES_MAX);
       const { path, sizeBytes, version } = file;
       if (sha256 !== null) tables.set(name, { path, sha256, sizeBytes, version });
@@ -69,50 +71,55 @@ export async function readTemplates<Checked>(
     else if (files.has(id)) problems.add(file.file, '', `has the same id as ${files.get(id)?.file.name}.`);
     else files.set(id, { file, format: ending === 'json' ? 'json' : 'yaml' });
   }
-  const reusable = folders.before !== undefined && sameReferences(folders.before, references);
+  const reusable =
+    folders.before !== undefined && hasSameNames(folders.before, references) ? folders.before : undefined;
   for (const id of [...files.keys()].sort()) {
-    const { file, format } = files.get(id)!;
-    const bytes = await folder.read(file, TEMPLATE_FILE_BYTES_MAX);
-    if (bytes === null) continue;
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const known = reusable ? folders.before?.templates.get(id) : undefined;
-    if (known?.sha256 === sha256 && known.file === file.file) templates.set(id, known);
-    else {
-      const source = readText(file.file, bytes, problems);
-      const context = { account, templateId: id, ...references };
-      const made = source === null ? null : await check(file.file, source, format, context, checkTemplate, problems);
-      if (made !== null) templates.set(id, { id, file: file.file, format, sha256, ...made });
-    }
+    const found = files.get(id)!;
+    const template = await readTemplate(id, found, reusable?.templates.get(id), folders, references, checkTemplate);
+    if (template !== null) templates.set(id, template);
   }
   return templates;
 }
 
-async function check<Checked>(
-  file: string,
-  source: string,
-  format: 'json' | 'yaml',
-  context: TemplateContext,
+/** @param known what is in force, where its references have the same names */
+async function readTemplate<Checked>(
+  id: string,
+  { file, format }: { readonly file: CatalogFile; readonly format: 'json' | 'yaml' },
+  known: CatalogTemplate<Checked> | undefined,
+  { account, folder, verdicts, problems }: AccountFolders<Checked>,
+  references: Pick<TemplateContext, 'tables' | 'secrets'>,
   checkTemplate: CheckTemplate<Checked>,
-  problems: ProblemList,
-): Promise<Omit<CatalogTemplate<Checked>, 'id' | 'file' | 'format' | 'sha256'> | null> {
-  const result = await checkTemplate(source, format, context);
+): Promise<CatalogTemplate<Checked> | null> {
+  const isSameFile = known?.file === file.file;
+  if (isSameFile && file.version !== null && known.version === file.version) return known;
+  const bytes = await folder.read(file, TEMPLATE_FILE_BYTES_MAX);
+  if (bytes === null) return null;
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const { version } = file;
+  // Not the object itself: its version is that of the file as it was.
+  if (isSameFile && known.sha256 === sha256) return known.version === version ? known : { ...known, version };
+  const source = readText(file.file, bytes, problems);
+  if (source === null) return null;
+  const context = { account, templateId: id, ...references };
+  const result = await verdicts.of({ source, format, sha256 }, context, checkTemplate);
   if ('template' in result) {
     const { name, description, outputFormat, checked } = result.template;
-    return { name, description, outputFormat, source, checked };
+    return { id, file: file.file, version, format, sha256, name, description, outputFormat, source, checked };
   }
-  for (const { pointer, message, line, column } of result.problems) problems.add(file, pointer, message, line, column);
+  for (const { pointer, message, line, column } of result.problems) {
+    problems.add(file.file, pointer, message, line, column);
+  }
   return null;
 }
 
-/** A Template that refers to tables or secrets may be wrong now though its own text is the same. */
-function sameReferences<Checked>(
-  before: Account<Checked>,
-  references: Pick<TemplateContext, 'tables' | 'secrets'>,
+/** A Template that refers to a table or a secret may be wrong now though its own text is the same. */
+function hasSameNames(
+  before: Pick<Account, 'tables' | 'secrets'>,
+  { tables, secrets }: Pick<TemplateContext, 'tables' | 'secrets'>,
 ): boolean {
-  if (before.tables.size !== references.tables.size || before.secrets.size !== references.secrets.size) return false;
-  for (const [name, table] of references.tables) {
-    const known = before.tables.get(name);
-    if (known?.sha256 !== table.sha256 || known.path !== table.path) return false;
-  }
-  return [...references.secrets].every((name) => before.secrets.has(name));
+  if (before.tables.size !== tables.size || before.secrets.size !== secrets.size) return false;
+  return (
+    [...tables.keys()].every((name) => before.tables.has(name)) &&
+    [...secrets].every((name) => before.secrets.has(name))
+  );
 }

@@ -12,7 +12,7 @@ export interface TemplateContext {
 }
 
 /** What the list of Templates shows, and what the checker made: kept as it is for the engine. */
-export interface CheckedTemplate<Checked> {
+export interface SoundTemplate<Checked> {
   readonly name: string | null;
   readonly description: string | null;
   readonly outputFormat: string | null;
@@ -28,10 +28,11 @@ export interface TemplateProblem {
 }
 
 export type TemplateCheck<Checked> =
-  | { readonly template: CheckedTemplate<Checked> }
-  | { readonly problems: readonly TemplateProblem[] };
+  | { readonly template: SoundTemplate<Checked> }
+  /** `isPassing`: it says nothing of the text; the next time it may be another one. */
+  | { readonly problems: readonly TemplateProblem[]; readonly isPassing?: boolean };
 
-/** Checks one Template's text. It throws only when it has a fault of its own. */
+/** Checks one Template's text: the same words for the same text, names of tables and names of secrets. It throws only when it has a fault of its own. */
 export type CheckTemplate<Checked> = (
   source: string,
   format: 'json' | 'yaml',

@@ -1,65 +1,110 @@
 // `accounts`: adds, lists and changes accounts; with --ops it asks a running node how much of their quota they used.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { suggestion } from '../../workers/template/suggestion.ts';
 import {
   AccountEditError,
   type AccountText,
   addAccount,
   changeAccount,
   readAccountText,
+  removeAccount,
 } from '../catalog/account-editor.ts';
 import { parseTime } from '../catalog/field-reader.ts';
-import { catalogDirectory, positionals } from './catalog-flag.ts';
+import { type Action, actionsCommand } from './actions.ts';
+import { CATALOG_FLAG, catalogDirectory, positionals } from './catalog-flag.ts';
 import { type Command, type CommandIo, UsageError } from './command.ts';
 import { withCatalogFailures } from './failures.ts';
-import { type Flags, parseFlags } from './flags.ts';
+import { type Flag, type Flags, flagsHelp, parseFlags } from './flags.ts';
+import { JSON_FLAGS } from './json-flag.ts';
 import { printTable } from './print-table.ts';
 import { fetchUsage } from './quota-usage.ts';
 
-type Action = (args: readonly string[], io: CommandIo) => Promise<void>;
-
-const ACTIONS: Readonly<Record<string, Action>> = {
-  add,
-  list,
-  show,
-  activate: (args, io) => setActive(args, io, true),
-  deactivate: (args, io) => setActive(args, io, false),
-  subscription,
-};
-
-const VALUE = { kind: 'value' } as const;
-const SUBSCRIPTION_FLAGS = { catalog: VALUE, plan: VALUE, status: VALUE, started: VALUE } as const;
-
-export const command: Command = {
-  name: 'accounts',
-  usage: `template-run accounts add ACCOUNT --plan PLAN [--name TEXT] [--started TIME] --catalog DIR
-template-run accounts list --catalog DIR
-template-run accounts show ACCOUNT --catalog DIR
-template-run accounts activate|deactivate ACCOUNT --catalog DIR
-template-run accounts subscription ACCOUNT [--plan PLAN] [--status WORD] [--started TIME] [--none] --catalog DIR
-template-run accounts --ops URL
-
---ops asks a running node (its ops port, or its API port) for the quota used in the current period.
-  --plan PLAN     a plan of plans.json
-  --status WORD   "active" serves; any other word, such as cancelled, does not
-  --started TIME  such as 2026-01-31 or 2026-01-31T00:00:00Z: billing periods begin on its day (now)
-  --none          no subscription at all
-  --catalog DIR   or TEMPLATE_RUN_CATALOG`,
-  run(args, io) {
-    const [name = '', ...rest] = args;
-    if (name.startsWith('--ops')) return withCatalogFailures(io, () => usage(args, io));
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (action === undefined) {
-      const names = Object.keys(ACTIONS);
-      throw new UsageError(`Write ${names.join(', ')} or --ops URL.${suggestion(name, names)}`);
-    }
-    return withCatalogFailures(io, () => action(rest, io));
+const SUBSCRIPTION_FLAGS = {
+  plan: { kind: 'value', placeholder: 'PLAN', purpose: 'a plan of plans.json (required where there is none yet)' },
+  status: {
+    kind: 'value',
+    placeholder: 'WORD',
+    purpose: '"active" serves; any other word, such as cancelled, does not (active)',
   },
-};
+  started: {
+    kind: 'value',
+    placeholder: 'TIME',
+    purpose: 'such as 2026-01-31 or 2026-01-31T00:00:00Z: billing periods begin on its day (now)',
+  },
+} as const;
+
+const ADD_FLAGS = {
+  ...SUBSCRIPTION_FLAGS,
+  name: { kind: 'value', placeholder: 'TEXT', purpose: "the account's name (ACCOUNT)" },
+  catalog: CATALOG_FLAG,
+} as const;
+
+const CHANGE_FLAGS = {
+  ...SUBSCRIPTION_FLAGS,
+  none: { kind: 'switch', purpose: 'no subscription at all (off)' },
+  catalog: CATALOG_FLAG,
+} as const;
+
+const REMOVE_FLAGS = {
+  'with-files': {
+    kind: 'switch',
+    purpose: 'its Templates, tables and secrets too (off: an account that has some stays)',
+  },
+  catalog: CATALOG_FLAG,
+} as const;
+
+const ACCOUNT_FLAGS = { catalog: CATALOG_FLAG } as const;
+const LIST_FLAGS = { ...JSON_FLAGS, catalog: CATALOG_FLAG } as const;
+
+const OPS_FLAGS = {
+  ...JSON_FLAGS,
+  ops: {
+    kind: 'value',
+    placeholder: 'URL',
+    purpose: 'a running node, such as http://127.0.0.1:9090: its ops port, or its API port where metrics are there',
+  },
+} as const;
+
+export const command: Command = actionsCommand({
+  name: 'accounts',
+  actions: {
+    add: action('ACCOUNT --plan PLAN --catalog DIR', 'Adds an account with a subscription.', ADD_FLAGS, add),
+    list: action('--catalog DIR', 'Lists all accounts: state, subscription, number of keys.', LIST_FLAGS, list),
+    show: action('ACCOUNT --catalog DIR', 'Prints an account as JSON.', ACCOUNT_FLAGS, show),
+    activate: action('ACCOUNT --catalog DIR', 'Lets an account in again.', ACCOUNT_FLAGS, (args, io) =>
+      setActive(args, io, true),
+    ),
+    deactivate: action('ACCOUNT --catalog DIR', 'Keeps an account out; its files stay.', ACCOUNT_FLAGS, (args, io) =>
+      setActive(args, io, false),
+    ),
+    remove: action('ACCOUNT --catalog DIR', 'Removes an account and its keys.', REMOVE_FLAGS, remove),
+    subscription: action(
+      'ACCOUNT [--plan PLAN] [--status WORD] [--started TIME] [--none] --catalog DIR',
+      'Changes the subscription of an account; what is not named stays.',
+      CHANGE_FLAGS,
+      subscription,
+    ),
+  },
+  more: `template-run accounts --ops URL
+    Asks a running node for the quota used in the current period.
+
+${flagsHelp(OPS_FLAGS)}`,
+  others: ['--ops URL'],
+  otherwise: (args, io) =>
+    args.some((argument) => argument.startsWith('--ops')) ? withCatalogFailures(io, () => usage(args, io)) : null,
+});
+
+function action(
+  form: string,
+  summary: string,
+  flags: Readonly<Record<string, Flag>>,
+  body: (args: readonly string[], io: CommandIo) => Promise<void>,
+): Action {
+  return { form, summary, flags, run: (args, io) => withCatalogFailures(io, () => body(args, io)) };
+}
 
 async function add(args: readonly string[], io: CommandIo): Promise<void> {
-  const flags = parseFlags(args, { ...SUBSCRIPTION_FLAGS, name: VALUE });
+  const flags = parseFlags(args, ADD_FLAGS);
   const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
   const plan = flags.values.get('plan');
   if (plan === undefined) throw new UsageError('Write --plan PLAN.');
@@ -74,7 +119,7 @@ async function add(args: readonly string[], io: CommandIo): Promise<void> {
 }
 
 async function list(args: readonly string[], io: CommandIo): Promise<void> {
-  const flags = parseFlags(args, { catalog: VALUE });
+  const flags = parseFlags(args, LIST_FLAGS);
   positionals(flags, []);
   const catalog = catalogDirectory(flags, io);
   const files = await readdir(join(catalog, 'accounts')).catch((fault: NodeJS.ErrnoException) => {
@@ -82,17 +127,20 @@ async function list(args: readonly string[], io: CommandIo): Promise<void> {
     throw fault;
   });
   const rows: string[][] = [];
+  const listed: unknown[] = [];
   for (const file of files.filter((name) => /^[^.].*\.json$/.test(name)).sort()) {
     const account = file.replace(/\.json$/, '');
     const { active, subscription, keys } = await readAccountText(catalog, account);
     const status = subscription === null ? 'none' : `${subscription.plan}, ${subscription.status}`;
+    listed.push({ account, active, subscription, keys: keys.length });
     rows.push([account, active ? 'active' : 'inactive', status, String(keys.length)]);
   }
-  printTable(io, ['ACCOUNT', 'STATE', 'SUBSCRIPTION', 'KEYS'], rows);
+  if (flags.switches.has('json')) io.stdout.write(`${JSON.stringify(listed)}\n`);
+  else printTable(io, ['ACCOUNT', 'STATE', 'SUBSCRIPTION', 'KEYS'], rows);
 }
 
 async function show(args: readonly string[], io: CommandIo): Promise<void> {
-  const flags = parseFlags(args, { catalog: VALUE });
+  const flags = parseFlags(args, ACCOUNT_FLAGS);
   const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
   const { keys, ...text } = await readAccountText(catalogDirectory(flags, io), ACCOUNT);
   const shown = keys.map(({ sha256: _digest, ...key }) => key);
@@ -100,7 +148,7 @@ async function show(args: readonly string[], io: CommandIo): Promise<void> {
 }
 
 async function setActive(args: readonly string[], io: CommandIo, active: boolean): Promise<void> {
-  const flags = parseFlags(args, { catalog: VALUE });
+  const flags = parseFlags(args, ACCOUNT_FLAGS);
   const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
   await changeAccount(catalogDirectory(flags, io), ACCOUNT, (text) => {
     text.active = active;
@@ -108,8 +156,15 @@ async function setActive(args: readonly string[], io: CommandIo, active: boolean
   io.stderr.write(`Account ${ACCOUNT} is ${active ? 'active' : 'inactive'}.\n`);
 }
 
+async function remove(args: readonly string[], io: CommandIo): Promise<void> {
+  const flags = parseFlags(args, REMOVE_FLAGS);
+  const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
+  await removeAccount(catalogDirectory(flags, io), ACCOUNT, flags.switches.has('with-files'));
+  io.stderr.write(`Account ${ACCOUNT} is removed.\n`);
+}
+
 async function subscription(args: readonly string[], io: CommandIo): Promise<void> {
-  const flags = parseFlags(args, { ...SUBSCRIPTION_FLAGS, none: { kind: 'switch' } });
+  const flags = parseFlags(args, CHANGE_FLAGS);
   const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
   const none = flags.switches.has('none');
   const given = ['plan', 'status', 'started'].filter((name) => flags.values.has(name));
@@ -130,7 +185,7 @@ async function subscription(args: readonly string[], io: CommandIo): Promise<voi
 }
 
 async function usage(args: readonly string[], io: CommandIo): Promise<void> {
-  const flags = parseFlags(args, { ops: VALUE });
+  const flags = parseFlags(args, OPS_FLAGS);
   positionals(flags, []);
   const address = flags.values.get('ops') ?? '';
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
@@ -142,7 +197,8 @@ async function usage(args: readonly string[], io: CommandIo): Promise<void> {
     String(used),
     limit === null ? 'none' : String(limit),
   ]);
-  printTable(io, ['ACCOUNT', 'USED', 'LIMIT'], rows);
+  if (flags.switches.has('json')) io.stdout.write(`${JSON.stringify(accounts)}\n`);
+  else printTable(io, ['ACCOUNT', 'USED', 'LIMIT'], rows);
 }
 
 function startedAt(flags: Flags): string {

@@ -1,7 +1,13 @@
 // Where the commands find the catalog: --catalog, or the variable that `serve` reads too.
-import { environmentName } from '../config.ts';
+import { environmentName } from '../setting-reader.ts';
 import { type CommandIo, UsageError } from './command.ts';
-import type { Flags } from './flags.ts';
+import type { Flag, Flags } from './flags.ts';
+
+export const CATALOG_FLAG = {
+  kind: 'value',
+  placeholder: 'DIR',
+  purpose: `the catalog's folder (${environmentName('catalog')} of the environment)`,
+} as const satisfies Flag;
 
 /** Throws a UsageError when neither is given. */
 export function catalogDirectory(flags: Flags, io: CommandIo): string {

@@ -12,8 +12,18 @@ export interface Command {
   readonly name: string;
   /** Printed by `--help` and after a usage error; the first line begins with "template-run". */
   readonly usage: string;
+  /** The same for each of its actions, such as `issue` of `keys`, where it has them. */
+  readonly actions?: Readonly<Record<string, string>>;
   /** Resolves with the exit status. A UsageError that it throws is printed and ends with EXIT_USAGE. */
   run(args: readonly string[], io: CommandIo): Promise<number>;
+}
+
+/** A command's place in the table of commands. */
+export interface CommandEntry {
+  readonly name: string;
+  /** One line for `template-run --help`. */
+  readonly summary: string;
+  load(): Promise<Command>;
 }
 
 export const EXIT_OK = 0;

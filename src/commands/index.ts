@@ -1,12 +1,5 @@
 // The table of commands. A command's code is loaded when it is called: `keys list` starts no engine.
-import type { Command } from './command.ts';
-
-export interface CommandEntry {
-  readonly name: string;
-  /** One line for `template-run --help`. */
-  readonly summary: string;
-  load(): Promise<Command>;
-}
+import type { CommandEntry } from './command.ts';
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -53,5 +46,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'template',
     summary: 'check, test and explain Templates, print their schema and reference',
     load: async () => (await import('./template.ts')).command,
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands and flags in a shell',
+    load: async () => (await import('./completion.ts')).completionCommand(COMMANDS),
   },
 ];

@@ -1,46 +1,57 @@
 // `keys`: issues, lists and revokes the API keys of an account.
 import { suggestion } from '../../workers/template/suggestion.ts';
-import { SCOPES, type Scope } from '../catalog/access.ts';
+import { KEY_SCOPES, type KeyScope } from '../catalog/access.ts';
 import { AccountEditError, changeAccount, readAccountText } from '../catalog/account-editor.ts';
 import { parseTime } from '../catalog/field-reader.ts';
 import { issueKey } from '../catalog/issue-key.ts';
-import { catalogDirectory, positionals } from './catalog-flag.ts';
+import { actionsCommand } from './actions.ts';
+import { CATALOG_FLAG, catalogDirectory, positionals } from './catalog-flag.ts';
 import { type Command, type CommandIo, UsageError } from './command.ts';
 import { withCatalogFailures } from './failures.ts';
 import { parseFlags } from './flags.ts';
+import { JSON_FLAGS } from './json-flag.ts';
 import { printTable } from './print-table.ts';
-
-const ACTIONS: Readonly<Record<string, (args: readonly string[], io: CommandIo) => Promise<void>>> = {
-  issue,
-  list,
-  revoke,
-};
 
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-export const command: Command = {
-  name: 'keys',
-  usage: `template-run keys issue ACCOUNT [--scopes LIST] [--expires TIME] --catalog DIR
-template-run keys list ACCOUNT --catalog DIR
-template-run keys revoke ACCOUNT KEY-ID --catalog DIR
+const LIST_FLAGS = { ...JSON_FLAGS, catalog: CATALOG_FLAG } as const;
 
-issue prints the key once on standard output; the catalog keeps its SHA-256 only.
-  --scopes LIST   of ${SCOPES.join(', ')}, with commas (all)
-  --expires TIME  such as 90d, 12h, 30m or 2027-01-31T00:00:00Z (never)
-  --catalog DIR   or TEMPLATE_RUN_CATALOG`,
-  run(args, io) {
-    const [name = '', ...rest] = args;
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (action === undefined) {
-      throw new UsageError(`Write issue, list or revoke.${suggestion(name, Object.keys(ACTIONS))}`);
-    }
-    return withCatalogFailures(io, () => action(rest, io));
+const ISSUE_FLAGS = {
+  scopes: {
+    kind: 'value',
+    placeholder: 'LIST',
+    purpose: `what the key may do, with commas: ${KEY_SCOPES.join(', ')} (all)`,
   },
-};
+  expires: { kind: 'value', placeholder: 'TIME', purpose: 'such as 90d, 12h, 30m or 2027-01-31T00:00:00Z (never)' },
+  catalog: CATALOG_FLAG,
+} as const;
+
+export const command: Command = actionsCommand({
+  name: 'keys',
+  actions: {
+    issue: {
+      form: 'ACCOUNT [--scopes LIST] [--expires TIME] --catalog DIR',
+      summary: 'Makes a key and prints it once on standard output; the catalog keeps its SHA-256 only.',
+      flags: ISSUE_FLAGS,
+      run: (args, io) => withCatalogFailures(io, () => issue(args, io)),
+    },
+    list: {
+      form: 'ACCOUNT --catalog DIR',
+      summary: "Lists an account's keys: id, state, scopes, when they were made and when they end.",
+      flags: LIST_FLAGS,
+      run: (args, io) => withCatalogFailures(io, () => list(args, io)),
+    },
+    revoke: {
+      form: 'ACCOUNT KEY-ID --catalog DIR',
+      summary: 'Revokes a key; a running node refuses it as soon as it has read the catalog again.',
+      flags: { catalog: CATALOG_FLAG },
+      run: (args, io) => withCatalogFailures(io, () => revoke(args, io)),
+    },
+  },
+});
 
 async function issue(args: readonly string[], io: CommandIo): Promise<void> {
-  const known = { catalog: { kind: 'value' }, scopes: { kind: 'value' }, expires: { kind: 'value' } } as const;
-  const flags = parseFlags(args, known);
+  const flags = parseFlags(args, ISSUE_FLAGS);
   const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
   const scopes = readScopes(flags.values.get('scopes'));
   const expiresAt = readExpiry(flags.values.get('expires'), Date.now());
@@ -50,19 +61,26 @@ async function issue(args: readonly string[], io: CommandIo): Promise<void> {
 }
 
 async function list(args: readonly string[], io: CommandIo): Promise<void> {
-  const flags = parseFlags(args, { catalog: { kind: 'value' } });
+  const flags = parseFlags(args, LIST_FLAGS);
   const { ACCOUNT } = positionals(flags, ['ACCOUNT']);
   const { keys } = await readAccountText(catalogDirectory(flags, io), ACCOUNT);
-  const rows = keys.map((key) => {
+  const states = keys.map((key) => {
     const ended = key.expires_at != null && Date.parse(key.expires_at) <= Date.now();
-    const state = key.revoked_at != null ? 'revoked' : ended ? 'expired' : 'live';
-    return [key.id, state, (key.scopes ?? []).join(','), key.created_at ?? '-', key.expires_at ?? 'never'];
+    return key.revoked_at != null ? 'revoked' : ended ? 'expired' : 'live';
   });
-  printTable(io, ['ID', 'STATE', 'SCOPES', 'CREATED', 'EXPIRES'], rows);
+  if (flags.switches.has('json')) {
+    const listed = keys.map(({ sha256: _digest, ...key }, index) => ({ ...key, state: states[index] }));
+    io.stdout.write(`${JSON.stringify(listed)}\n`);
+    return;
+  }
+  const rows = keys.map((key, index) => {
+    return [key.id, states[index]!, (key.scopes ?? []).join(','), key.created_at ?? '-', key.expires_at ?? 'never'];
+  });
+  printTable(io, ['ID', 'STATE', 'KEY_SCOPES', 'CREATED', 'EXPIRES'], rows);
 }
 
 async function revoke(args: readonly string[], io: CommandIo): Promise<void> {
-  const flags = parseFlags(args, { catalog: { kind: 'value' } });
+  const flags = parseFlags(args, { catalog: CATALOG_FLAG });
   const arguments_ = positionals(flags, ['ACCOUNT', 'KEY-ID']);
   const id = arguments_['KEY-ID'];
   await changeAccount(catalogDirectory(flags, io), arguments_.ACCOUNT, (text) => {
@@ -76,13 +94,15 @@ async function revoke(args: readonly string[], io: CommandIo): Promise<void> {
   io.stderr.write(`Key ${id} of ${arguments_.ACCOUNT} is revoked.\n`);
 }
 
-function readScopes(text: string | undefined): readonly Scope[] {
-  if (text === undefined) return SCOPES;
+function readScopes(text: string | undefined): readonly KeyScope[] {
+  if (text === undefined) return KEY_SCOPES;
   const names = text.split(',').map((name) => name.trim());
   return [...new Set(names)].map((name) => {
-    const scope = SCOPES.find((each) => each === name);
+    const scope = KEY_SCOPES.find((each) => each === name);
     if (scope !== undefined) return scope;
-    throw new UsageError(`${JSON.stringify(name)} is no scope: write ${SCOPES.join(', ')}.${suggestion(name, SCOPES)}`);
+    throw new UsageError(
+      `${JSON.stringify(name)} is no scope: write ${KEY_SCOPES.join(', ')}.${suggestion(name, KEY_SCOPES)}`,
+    );
   });
 }
 

@@ -2,17 +2,25 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
-import { type Collector, NO_COLLECTOR } from '../../workers/collector.ts';
-import type { RunOutcome, RunTask, TaskOverrides, TaskTable } from '../../workers/messages.ts';
-import type { RunReport } from '../../workers/report.ts';
-import { type PartSizes, partsOf } from '../../workers/split.ts';
-import { TemplateCache } from '../../workers/template/template-cache.ts';
-import { Thread } from '../../workers/thread.ts';
+import { inputFormats } from '../../workers/input/index.ts';
+import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
+import { type Collector, NO_COLLECTOR } from '../../workers/memory/collector.ts';
+import { TemplateCache } from '../../workers/plan/template-cache.ts';
+import {
+  REJECTS_SUFFIX,
+  type RunOutcome,
+  type RunTask,
+  type TaskOverrides,
+  type TaskTable,
+} from '../../workers/protocol/messages.ts';
+import type { RunReport } from '../../workers/run/report.ts';
+import { type PartSizes, partsOf } from '../../workers/run/split.ts';
+import type { TemplateText } from '../../workers/template/template-text.ts';
+import { Thread } from '../../workers/thread/thread.ts';
 import { MemoryBudget } from '../admission/memory-budget.ts';
-import { type TaskEnd, ThreadPool } from '../pool.ts';
+import { ThreadPool } from '../pool/pool.ts';
+import type { TaskEnd } from '../pool/pool-thread.ts';
 import { localInput } from './local-input.ts';
-import type { LocalTemplate } from './local-template.ts';
 import { runParts } from './run-parts.ts';
 import type { LocalResult } from './run-summary.ts';
 
@@ -33,7 +41,7 @@ export interface LocalEngineSettings {
   /** Files that will be run. A single one may be done in parts. */
   readonly inputs: number;
   readonly memoryBudgetBytes: number;
-  readonly template: LocalTemplate;
+  readonly template: TemplateText;
   readonly tables: Readonly<Record<string, TaskTable>>;
   /** Folder of the secrets, null: there are none. */
   readonly secretsDirectory: string | null;
@@ -50,6 +58,8 @@ export class LocalEngine {
   readonly #startedAt = new Date().toISOString();
   readonly #templates = new TemplateCache();
   readonly #outputs = new Map<string, string>();
+  /** Where each input is read: standard input can be copied once only. */
+  readonly #inputs = new Map<string, string>();
   #closing: Promise<void> | null = null;
   /** Why a thread was lost, for whoever reports it: its Runs are only told that it was. */
   #threadFault: unknown = null;
@@ -63,23 +73,27 @@ export class LocalEngine {
       youngGenerationMibMax: YOUNG_GENERATION_MIB_MAX,
       ownThread: (start) => new Thread(start, this.#shared(settings.inputs)).serve(),
       budget: this.#budget.buffer,
-      onThreadLost: (thread, fault) => {
+      onThreadLost: (_, fault) => {
         this.#threadFault = fault;
-        this.#budget.forgetThread(thread);
       },
+      onThreadGone: (thread) => this.#budget.forgetThread(thread),
     });
     if (settings.inputs > 1) this.#pool.startAll();
   }
 
-  /** @param input a path, or "-" for standard input. Throws a system error when it cannot be read. */
-  async run(input: string): Promise<LocalResult> {
+  /**
+   * @param input a path, or "-" for standard input. Throws a system error when it cannot be read.
+   * @param template in place of the one of the settings
+   */
+  async run(input: string, template: TemplateText = this.#settings.template): Promise<LocalResult> {
     const start = performance.now();
     const task = this.#pool.nextTask();
     const outputPath = join(this.#folder, `${task}.output`);
     this.#outputs.set(input, outputPath);
-    const path = await localInput(input, join(this.#folder, `${task}.input`));
+    const path = this.#inputs.get(input) ?? (await localInput(input, join(this.#folder, `${task}.input`)));
+    this.#inputs.set(input, path);
     const { size } = statSync(path);
-    const whole = this.#task(task, path, outputPath);
+    const whole = { ...this.#task(task, path, outputPath), template };
     const inParts = await this.#runInParts(whole, size);
     const outcome = inParts?.outcome ?? (await this.#runWhole(whole, size));
     const parts = inParts?.parts ?? 1;
@@ -90,7 +104,10 @@ export class LocalEngine {
     const { inputs, threads, partSizes } = this.#settings;
     if (inputs > 1 || (threads < 2 && partSizes === undefined)) return null;
     const prepared = this.#templates.get(task.template);
-    const parts = await partsOf({ task, sizeBytes, prepared, kernels: this.#pool.kernels }, partSizes);
+    const parts = await partsOf(
+      { task, sizeBytes, prepared, kernels: this.#pool.kernels, formats: inputFormats },
+      partSizes,
+    );
     if (parts === null) return null;
     this.#pool.startAll();
     const outcomeOf = (end: TaskEnd): RunOutcome => this.#outcomeOf(end);
@@ -126,7 +143,8 @@ export class LocalEngine {
   /** Removes what is left of an input's output. */
   discard(input: string): void {
     const path = this.#outputs.get(input);
-    if (path !== undefined) rmSync(path, { force: true });
+    if (path === undefined) return;
+    for (const file of [path, path + REJECTS_SUFFIX]) rmSync(file, { force: true });
   }
 
   close(): Promise<void> {
@@ -139,11 +157,10 @@ export class LocalEngine {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #task(task: number, path: string, outputPath: string): RunTask {
-    const { template, overrides, tables, secretsDirectory } = this.#settings;
+  #task(task: number, path: string, outputPath: string): Omit<RunTask, 'template'> {
+    const { overrides, tables, secretsDirectory } = this.#settings;
     return {
       task,
-      template,
       source: { kind: 'file', path },
       ending: extname(path).slice(1).toLowerCase(),
       overrides,

@@ -2,18 +2,28 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { RunTask, TaskTable } from '../../workers/messages.ts';
-import { checkTemplate } from '../../workers/template/check.ts';
+import { outputFormats } from '../../workers/output/index.ts';
+import { outputFile } from '../../workers/output/planned-output.ts';
+import { checkTemplate } from '../../workers/plan/check-template.ts';
+import type { TaskTable } from '../../workers/protocol/messages.ts';
+import type { TemplateText } from '../../workers/template/template-text.ts';
 import { UsageError } from './command.ts';
 
-export type LocalTemplate = RunTask['template'];
-
-/** The Template's text when it is sound; else its problems are on `stderr` and the result is null. */
-export function readLocalTemplate(path: string, stderr: NodeJS.WritableStream): LocalTemplate | null {
+/**
+ * The Template's text and the ending of its outputs' names, when it is sound; else its problems are on `stderr` and the
+ * result is null.
+ */
+export function readLocalTemplate(
+  path: string,
+  stderr: NodeJS.WritableStream,
+): { readonly template: TemplateText; readonly ending: string } | null {
   const source = readText(path);
   const format = path.endsWith('.json') ? 'json' : 'yaml';
   const checked = checkTemplate(source, format);
-  if ('template' in checked) return { source, format, sha256: sha256(source) };
+  if ('template' in checked) {
+    const { extension } = outputFile(outputFormats, checked.template.output);
+    return { template: { source, format, sha256: sha256(source) }, ending: extension };
+  }
   for (const { line, column, pointer, code, message } of checked.problems) {
     stderr.write(`${path}:${line}:${column} ${pointer} ${code}: ${message}\n`);
   }

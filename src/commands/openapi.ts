@@ -1,5 +1,5 @@
 // `template-run openapi`: prints the OpenAPI document.
-import { openApiDocument } from '../http/openapi.ts';
+import { apiDocument } from '../routes/index.ts';
 import { type Command, EXIT_OK } from './command.ts';
 import { parseFlags } from './flags.ts';
 
@@ -8,7 +8,7 @@ export const command: Command = {
   usage: 'template-run openapi\n\nPrints the OpenAPI 3.1 document of the API.',
   run: async (args, io) => {
     parseFlags(args, {});
-    io.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
+    io.stdout.write(`${JSON.stringify(apiDocument(), null, 2)}\n`);
     return EXIT_OK;
   },
 };

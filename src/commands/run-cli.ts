@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { suggestion } from '../../workers/template/suggestion.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
-import { type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
+import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
 import { COMMANDS } from './index.ts';
 
 /** Runs what the arguments say; resolves with the exit status. Faults of ours reject. */
 export async function runCli(args: readonly string[], io: CommandIo): Promise<number> {
   const [name, ...rest] = args;
-  if (name === 'help' && rest[0] !== undefined) return runCli([rest[0], '--help'], io);
+  if (name === 'help' && rest[0] !== undefined) return runCli([...rest, '--help'], io);
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     (name === undefined ? io.stderr : io.stdout).write(help());
     return name === undefined ? EXIT_USAGE : EXIT_OK;
@@ -24,8 +24,9 @@ export async function runCli(args: readonly string[], io: CommandIo): Promise<nu
     return EXIT_USAGE;
   }
   const command = await entry.load();
-  if (rest[0] === '--help' || rest[0] === '-h') {
-    io.stdout.write(`${command.usage}\n`);
+  const usage = usageOf(command, rest[0]);
+  if (asksForHelp(rest)) {
+    io.stdout.write(`${usage}\n`);
     return EXIT_OK;
   }
   try {
@@ -37,9 +38,19 @@ export async function runCli(args: readonly string[], io: CommandIo): Promise<nu
       return EXIT_FAILED;
     }
     if (!(error instanceof UsageError)) throw error;
-    io.stderr.write(`template-run ${name}: ${error.message}\n\n${command.usage}\n`);
+    io.stderr.write(`template-run ${name}: ${error.message}\n\n${usage}\n`);
     return EXIT_USAGE;
   }
+}
+
+/** Wherever it stands among the arguments; behind `--` a file may be called so. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? args.length : end).some((argument) => argument === '--help' || argument === '-h');
+}
+
+function usageOf({ usage, actions = {} }: Command, action = ''): string {
+  return Object.hasOwn(actions, action) ? actions[action]! : usage;
 }
 
 function help(): string {

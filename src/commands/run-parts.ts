@@ -1,10 +1,10 @@
-// Does the parts of one Run in the threads of a pool and joins what they tell: see workers/split.ts.
+// Does the parts of one Run in the threads of a pool and joins what they tell: see workers/run/split.ts.
 import { rmSync, writeFileSync } from 'node:fs';
-import type { RunOutcome, RunTask, TaskPart } from '../../workers/messages.ts';
-import { OutputTurns } from '../../workers/output/output-turns.ts';
-import { type CodeCounts, REPORT_ROWS_MAX, type RowErrorCode, type RunReport } from '../../workers/report.ts';
-import type { PooledRun, ThreadPool } from '../pool.ts';
-import type { TaskEnd } from '../pool-thread.ts';
+import { OutputTurns } from '../../workers/output/sink/output-turns.ts';
+import type { RunOutcome, RunTask, TaskPart } from '../../workers/protocol/messages.ts';
+import { type CodeCounts, REPORT_ROWS_MAX, type RowErrorCode, type RunReport } from '../../workers/run/report.ts';
+import type { PooledRun, ThreadPool } from '../pool/pool.ts';
+import type { TaskEnd } from '../pool/pool-thread.ts';
 
 export interface PartsJob {
   readonly pool: ThreadPool;
@@ -22,8 +22,8 @@ export async function runParts(job: PartsJob): Promise<RunOutcome | null> {
   new OutputTurns(job.pool.turns).begin();
   const ends = await new Relay(job).ends();
   // Those that another one's failure has ended say nothing of the file.
-  const told = ends.filter((end) => end !== null && end.kind !== 'cancelled').map((end) => job.outcomeOf(end!));
-  if (told.length === ends.length && told.every(({ failure }) => failure === null)) return joined(told);
+  const outcomes = ends.filter((end) => end !== null && end.kind !== 'cancelled').map((end) => job.outcomeOf(end!));
+  if (outcomes.length === ends.length && outcomes.every(({ failure }) => failure === null)) return joined(outcomes);
   rmSync(path, { force: true });
   return null;
 }

@@ -1,6 +1,6 @@
 // What `run` says of each file on standard error: counts by operation and code, never a value.
-import type { RunOutcome } from '../../workers/messages.ts';
-import type { CodeCounts } from '../../workers/report.ts';
+import type { RunOutcome } from '../../workers/protocol/messages.ts';
+import type { CodeCounts } from '../../workers/run/report.ts';
 
 export interface LocalResult {
   readonly input: string;
@@ -35,6 +35,7 @@ export function summaryOf(result: LocalResult, json: boolean): string {
     head + (truncated ? ', cut at the cap' : ''),
     ...codeLines('input', report.input.errors),
     ...operationLines(result),
+    ...(report.rejects === undefined ? [] : [`  ${counted(report.rejects.rows, 'row')} rejected (--rejects FILE)`]),
   ].join('\n');
 }
 

@@ -1,59 +1,90 @@
 // `template-run run`: applies a Template file to local files with the engine's own threads, without a server.
 import { availableParallelism } from 'node:os';
+import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
-import { parseBytes } from '../config.ts';
-import { DELIMITER } from '../runs/parameters.ts';
+import { parseBytes } from '../setting-reader.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
-import { parseFlags } from './flags.ts';
+import { delimiter } from './delimiter.ts';
+import { failingRowLines } from './failing-row.ts';
+import { flagsHelp, parseFlags } from './flags.ts';
 import { LocalEngine } from './local-engine.ts';
-import { type LocalOutput, localOutputs } from './local-outputs.ts';
 import { readLocalTables, readLocalTemplate } from './local-template.ts';
+import { type OutputTarget, outputTargets } from './output-targets.ts';
 import { Progress } from './progress.ts';
+import { refuseOverwriting } from './refuse-overwriting.ts';
+import { refuseSamePath, rejectTargets } from './reject-targets.ts';
 import { type LocalResult, summaryOf } from './run-summary.ts';
+
+const FLAGS = {
+  output: {
+    kind: 'value',
+    short: 'o',
+    placeholder: 'PATH',
+    purpose:
+      'file, or folder when it is one, ends in / or there are several inputs; "-" is standard output (standard output)',
+  },
+  rejects: {
+    kind: 'value',
+    placeholder: 'PATH',
+    purpose: 'file or folder, as -o, for rows that the Template rejects with on_error: reject (they are only counted)',
+  },
+  tables: { kind: 'value', placeholder: 'DIR', purpose: 'reference tables, NAME.csv (none)' },
+  secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, each a file of its name (none)' },
+  delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (as the Template says, else detected)' },
+  'header-row': {
+    kind: 'value',
+    placeholder: 'N',
+    purpose: '0-based record of the header (as the Template says, else detected)',
+  },
+  workers: {
+    kind: 'value',
+    placeholder: 'N',
+    purpose:
+      'threads (one for each file, at most the number of cores, and where a core is left a second that reads ahead in ' +
+      'a large CSV); a single file of more than 256 MiB is shared by so many where each operation looks at one row alone',
+  },
+  'memory-budget': {
+    kind: 'value',
+    placeholder: 'SIZE',
+    purpose: 'such as 256MiB (60 % of what the process may use)',
+  },
+  'show-cell': {
+    kind: 'switch',
+    purpose: 'where a row ends the run, its cells as they came to that operation, on standard error (off)',
+  },
+  json: { kind: 'switch', purpose: 'the summary as one JSON line for each input (off)' },
+} as const;
 
 export const command: Command = {
   name: 'run',
   usage: `template-run run TEMPLATE INPUT... [-o FILE or DIR]
 
-Applies the Template file (JSON or YAML) to each input (CSV, also gzip-compressed; "-" is standard input). The output
+Applies the Template file (JSON or YAML) to each input (CSV, XLSX or JSON, also in gzip or ZIP; "-" is standard input). The output
 goes to standard output, or with -o to a file, or into a folder (one file for each input). Progress and summary are on
 standard error, failures as CODE: message.
 
-  -o, --output PATH    file, or folder when it is one, ends in / or there are several inputs; "-" is standard output
-  --tables DIR         reference tables, NAME.csv
-  --secrets DIR        keys for hash, each a file of its name
-  --delimiter C        field delimiter, instead of the detected one
-  --header-row N       0-based record of the header, instead of the detected one
-  --workers N          threads (one for each file, at most the number of cores, and where a core is left a second that
-                       reads ahead in a large CSV); a single file of more than 256 MiB is shared by so many where each
-                       operation looks at one row alone
-  --memory-budget SIZE such as 256MiB (60 % of what the process may use)
-  --json               the summary as one JSON line for each input
+${flagsHelp(FLAGS)}
 
 Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
   run: runFiles,
 };
-
-const FLAGS = {
-  output: { kind: 'value', short: 'o' },
-  tables: { kind: 'value' },
-  secrets: { kind: 'value' },
-  delimiter: { kind: 'value' },
-  'header-row': { kind: 'value' },
-  workers: { kind: 'value' },
-  'memory-budget': { kind: 'value' },
-  json: { kind: 'switch' },
-} as const;
 
 async function runFiles(args: readonly string[], io: CommandIo): Promise<number> {
   const { values, switches, positionals } = parseFlags(args, FLAGS);
   const [templatePath, ...inputs] = positionals;
   if (templatePath === undefined || inputs.length === 0)
     throw new UsageError('Write a Template file and an input file.');
-  const outputs = localOutputs(inputs, values.get('output') ?? null, io.stdout);
-  const template = readLocalTemplate(templatePath, io.stderr);
-  if (template === null) return EXIT_FAILED;
+  const outputs = outputTargets(inputs, values.get('output') ?? null, io.stdout);
+  const rejects = rejectTargets(inputs, values.get('rejects'), io.stdout);
+  const read = readLocalTemplate(templatePath, io.stderr);
+  if (read === null) return EXIT_FAILED;
+  const { template, ending } = read;
+  const folders = [values.get('tables'), values.get('secrets')].filter((folder) => folder !== undefined);
+  const targets = outputs.map(({ path }) => path(ending));
+  const rejectPaths = rejects.map(({ path }) => path(ending));
+  refuseSamePath(targets, rejectPaths);
+  refuseOverwriting([...targets, ...rejectPaths], { files: [templatePath, ...inputs], folders });
   const workers = count(values, 'workers');
   const engine = new LocalEngine({
     threads: threadsFor(inputs.length, workers),
@@ -75,8 +106,10 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const progress = new Progress(io.stderr, (seconds) =>
     progressLine(done, outputs.length, engine.writtenBytes, seconds),
   );
-  const runOne = async (output: LocalOutput): Promise<boolean> => {
-    const succeeded = await runFile(engine, output, switches.has('json'), { io, progress });
+  const showCell = switches.has('show-cell') ? template : null;
+  const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
+    const kept = [output, ...rejects.slice(index, index + 1)];
+    const succeeded = await runFile(engine, kept, { json: switches.has('json'), showCell }, { io, progress });
     done++;
     return succeeded;
   };
@@ -109,28 +142,39 @@ interface Terminal {
   readonly progress: Progress;
 }
 
+interface Telling {
+  readonly json: boolean;
+  /** The Template, where the row that ended the Run is to be shown. */
+  readonly showCell: TemplateText | null;
+}
+
 async function runFile(
   engine: LocalEngine,
-  output: LocalOutput,
-  json: boolean,
+  targets: readonly OutputTarget[],
+  { json, showCell }: Telling,
   { io, progress }: Terminal,
 ): Promise<boolean> {
+  const { input } = targets[0]!;
   let result: LocalResult;
   try {
-    result = await engine.run(output.input);
+    result = await engine.run(input);
     progress.clear();
-    if (result.outcome.failure === null) await output.keep(result);
+    if (result.outcome.failure === null) for (const target of targets) await target.keep(result);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     progress.clear();
     io.stderr.write(`template-run run: ${(error as Error).message}\n`);
     return false;
   } finally {
-    engine.discard(output.input);
+    engine.discard(input);
   }
   const { failure } = result.outcome;
   progress.clear();
   if (failure !== null) io.stderr.write(`${failure.code}: ${failure.message}\n`);
+  if (failure?.place !== undefined && showCell !== null) {
+    const lines = await failingRowLines(engine, input, showCell, failure.place);
+    io.stderr.write(`${lines.join('\n')}\n`);
+  }
   io.stderr.write(`${summaryOf(result, json)}\n`);
   return failure === null;
 }
@@ -146,15 +190,6 @@ function count(values: ReadonlyMap<string, string>, flag: string): number | null
   if (!/^\d{1,10}$/.test(text)) throw new UsageError(`--${flag} takes a whole number.`);
   if (flag === 'workers' && Number(text) === 0) throw new UsageError('--workers takes a number of at least 1.');
   return Number(text);
-}
-
-/** As in a request; a tab too, which a shell can write. */
-function delimiter(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  if (text !== '\t' && !DELIMITER.test(text)) {
-    throw new UsageError('--delimiter takes one printable character other than a double quote, or a tab.');
-  }
-  return text;
 }
 
 function memoryBudget(text: string | undefined): number {

@@ -1,8 +1,7 @@
 // `template-run serve`: starts the node with its settings. What a node is, is in server.ts.
-import { checkForCatalog } from '../catalog/engine-checker.ts';
 import { readServeConfig, serveFlagsHelp } from '../config.ts';
-import { openLog } from '../log.ts';
 import { serveNode } from '../main.ts';
+import { openLog } from '../telemetry/log.ts';
 import type { Command } from './command.ts';
 
 export const command: Command = {
@@ -15,6 +14,6 @@ variable: --memory-budget is TEMPLATE_RUN_MEMORY_BUDGET.
 ${serveFlagsHelp()}`,
   run: async (args, io) => {
     const config = readServeConfig(args, io.env);
-    return serveNode({ config, log: openLog(config.logLevel), checkTemplate: checkForCatalog }, io);
+    return serveNode({ config, log: openLog(config.logLevel) }, io);
   },
 };

@@ -1,22 +1,63 @@
 // `template check`: every problem of Template files, with its place and what to write instead; and what is no mistake but
 // may not be meant, as notes.
-import { undeclaredNotes } from '../../workers/template/undeclared-columns.ts';
+import { explainTemplate } from '../../workers/plan/explain.ts';
+import { undeclaredNotes } from '../../workers/plan/undeclared-columns.ts';
+import type { Problem, Template } from '../../workers/template/template.ts';
+import { parseTemplate } from '../../workers/template/template-text.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
-import { problemLines, readTemplateFile } from './template-file.ts';
+import { JSON_FLAGS } from './json-flag.ts';
+import { problemLines, readTemplateFile, type TemplateFile } from './template-file.ts';
+
+export const CHECK_FLAGS = {
+  ...JSON_FLAGS,
+  strict: {
+    kind: 'switch',
+    purpose:
+      'a column that is read and not declared is a problem (on where a Template has other_columns: drop, else off)',
+  },
+  lenient: { kind: 'switch', purpose: 'such a column is a note, also with other_columns: drop (off)' },
+} as const;
+
+interface Note {
+  readonly pointer: string;
+  readonly message: string;
+}
 
 /** Problems go to standard output, one line each; with --json one line for each file. */
 export async function checkFiles(args: readonly string[], io: CommandIo): Promise<number> {
-  const { positionals, switches } = parseFlags(args, { json: { kind: 'switch' } });
+  const { positionals, switches } = parseFlags(args, CHECK_FLAGS);
   if (positionals.length === 0) throw new UsageError('Write one or more Template files.');
+  if (switches.has('strict') && switches.has('lenient')) throw new UsageError('Write --strict or --lenient, not both.');
   let status = EXIT_OK;
   for (const path of positionals) {
     const file = await readTemplateFile(path);
-    if (file.problems.length > 0) status = EXIT_FAILED;
-    const notes = file.template === null ? [] : undeclaredNotes(file.template);
-    if (switches.has('json')) io.stdout.write(`${JSON.stringify({ file: path, problems: file.problems, notes })}\n`);
-    else if (file.problems.length > 0) io.stdout.write(problemLines(file));
-    else io.stdout.write(`${path}: sound\n${notes.map((note) => `  note: ${note}\n`).join('')}`);
+    const { problems, notes } = findings(file, (template) => isStrict(template, switches));
+    if (problems.length > 0) status = EXIT_FAILED;
+    if (switches.has('json')) io.stdout.write(`${JSON.stringify({ file: path, problems, notes })}\n`);
+    else if (problems.length > 0) io.stdout.write(problemLines({ path, problems }));
+    else io.stdout.write(`${path}: sound\n${notes.map(({ message }) => `  note: ${message}\n`).join('')}`);
   }
   return status;
+}
+
+/** A Template that lets no other column through names all columns that it knows: one more is a slip of the pen. */
+function isStrict({ input }: Template, switches: ReadonlySet<string>): boolean {
+  return switches.has('strict') || (input.otherColumns === 'drop' && !switches.has('lenient'));
+}
+
+function findings(
+  { template, problems, source, format }: TemplateFile,
+  strict: (template: Template) => boolean,
+): { readonly problems: readonly Problem[]; readonly notes: readonly Note[] } {
+  if (template === null) return { problems, notes: [] };
+  const undeclared = undeclaredNotes(template).map((message) => ({ pointer: '/input/columns', message }));
+  const { notes } = explainTemplate(template);
+  if (!strict(template)) return { problems: [], notes: [...undeclared, ...notes] };
+  const parsed = parseTemplate(source, format);
+  if ('problems' in parsed) throw new Error('a checked Template cannot be read');
+  const strictProblems = undeclared.map(({ pointer, message }) =>
+    parsed.text.problem(pointer, 'UNDECLARED_COLUMN', message),
+  );
+  return { problems: strictProblems, notes };
 }

@@ -1,7 +1,7 @@
 // Holds the outcome of a Template's test against what the test expects, and says in lines how they differ.
 import { isDeepStrictEqual } from 'node:util';
-import type { Failure } from '../../workers/failure.ts';
-import type { RunReport } from '../../workers/report.ts';
+import type { Failure } from '../../workers/protocol/failure.ts';
+import type { RunReport } from '../../workers/run/report.ts';
 import { lineDiff } from './line-diff.ts';
 
 export interface Expectation {
@@ -29,8 +29,10 @@ export interface TestOutcome {
 export function differences(expected: Expectation, outcome: TestOutcome, rows: readonly unknown[] | null): string[] {
   const code = outcome.failure?.code;
   if (expected.error !== undefined) {
-    const told = code === undefined ? 'the Run succeeded' : `${code}: ${outcome.failure?.message}`;
-    return expected.error === code ? reportDifferences(expected, outcome) : [`expected ${expected.error}, but ${told}`];
+    const found = code === undefined ? 'the Run succeeded' : `${code}: ${outcome.failure?.message}`;
+    return expected.error === code
+      ? reportDifferences(expected, outcome)
+      : [`expected ${expected.error}, but ${found}`];
   }
   if (code !== undefined) return [`the Run failed with ${code}: ${outcome.failure?.message}`];
   const output = outcome.output ?? new Uint8Array();

@@ -1,13 +1,16 @@
 // `template explain`: what a Template needs of a file and what it does to its columns, without a file.
-import type { ExplainedColumn, Explanation } from '../../workers/template/explain.ts';
-import { explainTemplate, MEMORY_CLASSES } from '../../workers/template/explain.ts';
+
+import { MEMORY_CLASSES } from '../../workers/operations/operation.ts';
+import type { ExplainedColumn, Explanation } from '../../workers/plan/explain.ts';
+import { explainTemplate } from '../../workers/plan/explain.ts';
 import type { ColumnMatch, FileColumn } from '../../workers/template/template.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
+import { JSON_FLAGS } from './json-flag.ts';
 import { problemLines, readTemplateFile } from './template-file.ts';
 
 export async function explainFile(args: readonly string[], io: CommandIo): Promise<number> {
-  const { positionals, switches } = parseFlags(args, { json: { kind: 'switch' } });
+  const { positionals, switches } = parseFlags(args, JSON_FLAGS);
   const [path, ...more] = positionals;
   if (path === undefined || more.length > 0) throw new UsageError('Write one Template file.');
   const file = await readTemplateFile(path);

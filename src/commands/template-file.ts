@@ -1,6 +1,6 @@
 // Reads Template files for the commands and prints what is wrong with them.
 import { readFile } from 'node:fs/promises';
-import { checkTemplate } from '../../workers/template/check.ts';
+import { checkTemplate } from '../../workers/plan/check-template.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type TemplateFormat, templateFormat } from '../../workers/template/template-text.ts';
 import { UsageError } from './command.ts';
@@ -36,7 +36,7 @@ export async function readTemplateFile(path: string): Promise<TemplateFile> {
 }
 
 /** `FILE:line:column pointer CODE message`, one line each. */
-export function problemLines({ path, problems }: TemplateFile): string {
+export function problemLines({ path, problems }: Pick<TemplateFile, 'path' | 'problems'>): string {
   return problems
     .map(
       ({ line, column, pointer, code, message }) => `${path}:${line}:${column} ${pointer || '/'} ${code} ${message}\n`,

@@ -1,5 +1,5 @@
 // `template schema` and `template docs`: the language itself, printed from the definitions that the checker uses.
-import { operationTable } from '../../workers/operations/index.ts';
+import { templateLanguage } from '../../workers/plan/template-language.ts';
 import { templateReference } from '../../workers/template/reference.ts';
 import { publishedSchema } from '../../workers/template/schema.ts';
 import { type CommandIo, EXIT_OK, UsageError } from './command.ts';
@@ -7,13 +7,13 @@ import { parseFlags } from './flags.ts';
 
 export async function printSchema(args: readonly string[], io: CommandIo): Promise<number> {
   takesNothing(args);
-  io.stdout.write(`${JSON.stringify(publishedSchema(operationTable), null, 2)}\n`);
+  io.stdout.write(`${JSON.stringify(publishedSchema(templateLanguage), null, 2)}\n`);
   return EXIT_OK;
 }
 
 export async function printReference(args: readonly string[], io: CommandIo): Promise<number> {
   takesNothing(args);
-  io.stdout.write(templateReference());
+  io.stdout.write(templateReference(templateLanguage));
   return EXIT_OK;
 }
 

@@ -1,9 +1,10 @@
 // `template test`: runs the tests that stand in Template files through the engine.
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
-import { readTemplateText } from '../../workers/template/template-text.ts';
+import { parseTemplate } from '../../workers/template/template-text.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
+import { JSON_FLAGS } from './json-flag.ts';
 import { differences, type Expectation, type TestOutcome } from './template-expectation.ts';
 import { problemLines, readTemplateFile, type TemplateFile } from './template-file.ts';
 
@@ -20,6 +21,9 @@ export interface TestRun {
   readonly tables: Readonly<Record<string, Uint8Array>>;
 }
 
+/** What a Template of a test is applied to. */
+export type TestInput = Omit<TestRun, 'source' | 'format'>;
+
 /** Applies a Template with the engine. Faults of ours are thrown. */
 export type RunTest = (run: TestRun) => Promise<TestOutcome>;
 
@@ -30,7 +34,7 @@ export interface TestResult {
 }
 
 /** A test as the Template's schema has it. */
-interface TemplateTest {
+export interface TemplateTest {
   readonly name?: string;
   readonly input: {
     readonly text?: string;
@@ -39,7 +43,7 @@ interface TemplateTest {
     readonly delimiter?: string;
     readonly header_row?: number;
   };
-  readonly tables?: Readonly<Record<string, string>>;
+  readonly tables?: Readonly<Record<string, string>> | undefined;
   readonly expect: Omit<Expectation, 'file' | 'match'> & {
     readonly file?: string;
     readonly match?: Expectation['match'];
@@ -48,7 +52,7 @@ interface TemplateTest {
 
 /** The command, with the engine that it runs tests on. */
 export async function testFiles(args: readonly string[], io: CommandIo, run: RunTest): Promise<number> {
-  const { positionals, switches } = parseFlags(args, { json: { kind: 'switch' } });
+  const { positionals, switches } = parseFlags(args, JSON_FLAGS);
   if (positionals.length === 0) throw new UsageError('Write one or more Template files.');
   let status = EXIT_OK;
   for (const path of positionals) {
@@ -77,26 +81,31 @@ export async function runTests(file: TemplateFile, run: RunTest): Promise<TestRe
   return results;
 }
 
-async function runTest(
-  file: TemplateFile,
-  { input, tables = {}, expect }: TemplateTest,
-  run: RunTest,
-): Promise<string[]> {
-  const content = await contentOf(file, input.text, input.file);
-  if (typeof content === 'string') return [content];
+async function runTest(file: TemplateFile, { input, tables, expect }: TemplateTest, run: RunTest): Promise<string[]> {
+  const parts = await testInput(file, { input, tables });
+  if (typeof parts === 'string') return [parts];
   const golden = expect.file === undefined ? undefined : await contentOf(file, undefined, expect.file);
   if (typeof golden === 'string') return [golden];
-  const parts = {
+  const outcome = await run({ source: file.source, format: file.format, ...parts });
+  const rows = expect.rows === undefined || outcome.failure !== null ? null : await rowsOf(file, parts, run);
+  const { file: _, match = 'exact', ...rest } = expect;
+  return differences({ ...rest, ...(golden === undefined ? {} : { file: golden }), match }, outcome, rows);
+}
+
+/** What a test runs over, for any Template; or why it cannot be had. */
+export async function testInput(
+  file: TemplateFile,
+  { input, tables = {} }: Pick<TemplateTest, 'input' | 'tables'>,
+): Promise<TestInput | string> {
+  const content = await contentOf(file, input.text, input.file);
+  if (typeof content === 'string') return content;
+  return {
     input: content,
     ending: input.format ?? (input.file === undefined ? 'csv' : extname(input.file).slice(1).toLowerCase()),
     delimiter: input.delimiter ?? null,
     headerRow: input.header_row ?? null,
     tables: Object.fromEntries(Object.entries(tables).map(([name, text]) => [name, Buffer.from(text)])),
   };
-  const outcome = await run({ source: file.source, format: file.format, ...parts });
-  const rows = expect.rows === undefined || outcome.failure !== null ? null : await rowsOf(file, parts, run);
-  const { file: _, match = 'exact', ...rest } = expect;
-  return differences({ ...rest, ...(golden === undefined ? {} : { file: golden }), match }, outcome, rows);
 }
 
 /** The content, or why it cannot be had. Files are named from the Template's own folder. */
@@ -110,8 +119,8 @@ async function contentOf(file: TemplateFile, text?: string, path?: string): Prom
 }
 
 /** The rows that the Template makes, by its own operations and columns, written as JSON. */
-async function rowsOf(file: TemplateFile, parts: Omit<TestRun, 'source' | 'format'>, run: RunTest): Promise<unknown[]> {
-  const read = readTemplateText(file.source, file.format);
+export async function rowsOf(file: TemplateFile, parts: TestInput, run: RunTest): Promise<unknown[]> {
+  const read = parseTemplate(file.source, file.format);
   if ('problems' in read) throw new Error('a sound Template cannot be read again');
   const whole = read.text.root.value as { readonly output?: { readonly columns?: unknown } };
   const columns = whole.output?.columns ?? null;

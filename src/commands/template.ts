@@ -1,39 +1,57 @@
 // `template`: checks, tests and explains Template files; prints the language's schema and reference.
-import { suggestion } from '../../workers/template/suggestion.ts';
-import { type Command, type CommandIo, UsageError } from './command.ts';
-import { checkFiles } from './template-check.ts';
+import { actionsCommand } from './actions.ts';
+import type { Command, CommandIo } from './command.ts';
+import { JSON_FLAGS } from './json-flag.ts';
+import { CHECK_FLAGS, checkFiles } from './template-check.ts';
 import { explainFile } from './template-explain.ts';
 import { printReference, printSchema } from './template-language.ts';
 
-const ACTIONS: Readonly<Record<string, (args: readonly string[], io: CommandIo) => Promise<number>>> = {
-  check: checkFiles,
-  test: testOnEngine,
-  explain: explainFile,
-  schema: printSchema,
-  docs: printReference,
-};
-
-export const command: Command = {
+export const command: Command = actionsCommand({
   name: 'template',
-  usage: `template-run template check FILE...     what is wrong with Templates, and what to write instead
-template-run template test FILE...      runs the tests that stand in Templates
-template-run template explain FILE      required columns, columns and types at each step, memory
-template-run template schema            the JSON Schema of Templates (draft 2020-12)
-template-run template docs              the reference of Templates as Markdown
-
-  --json   check, test and explain: JSON instead of text
-
-Exit status: 0 all is well, 1 a problem, 2 usage.`,
-  async run(args, io) {
-    const [name = '', ...rest] = args;
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (action === undefined) {
-      const names = Object.keys(ACTIONS);
-      throw new UsageError(`Write ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.${suggestion(name, names)}`);
-    }
-    return await action(rest, io);
+  actions: {
+    check: {
+      form: 'FILE...',
+      summary:
+        'Says what is wrong with Templates, and what to write instead.\nExit status: 0 all are sound, 1 a problem, 2 usage.',
+      flags: CHECK_FLAGS,
+      run: checkFiles,
+    },
+    test: {
+      form: 'FILE...',
+      summary: 'Runs the tests that stand in Templates.\nExit status: 0 all passed, 1 a problem, 2 usage.',
+      flags: JSON_FLAGS,
+      run: testOnEngine,
+    },
+    diff: {
+      form: 'OLD NEW [SAMPLE...]',
+      summary: `Tells what a change of a Template changes: columns, and rows of the tests of both and of sample files.
+Exit status: 0 nothing changes, 1 something does or a Template has a problem, 2 usage.`,
+      flags: JSON_FLAGS,
+      run: diffOnEngine,
+    },
+    explain: {
+      form: 'FILE',
+      summary: 'Tells the columns that a Template needs, columns and types at each step, and memory.',
+      flags: JSON_FLAGS,
+      run: explainFile,
+    },
+    schema: {
+      form: '',
+      summary: 'Prints the JSON Schema of Templates (draft 2020-12).',
+      flags: {},
+      run: printSchema,
+    },
+    docs: { form: '', summary: 'Prints the reference of Templates as Markdown.', flags: {}, run: printReference },
   },
-};
+});
+
+async function diffOnEngine(args: readonly string[], io: CommandIo): Promise<number> {
+  const [{ diffTemplates }, { TestEngine }] = await Promise.all([
+    import('./template-diff.ts'),
+    import('./test-engine.ts'),
+  ]);
+  return TestEngine.with((engine) => diffTemplates(args, io, (run) => engine.run(run)));
+}
 
 /** Loaded when it is called: the other actions start no engine. */
 async function testOnEngine(args: readonly string[], io: CommandIo): Promise<number> {

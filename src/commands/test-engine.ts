@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RUN_RESERVATION_BYTES } from '../../workers/budget.ts';
-import type { RunTask, TaskTable } from '../../workers/messages.ts';
-import type { RunReport } from '../../workers/report.ts';
+import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
+import type { RunTask, TaskTable } from '../../workers/protocol/messages.ts';
+import type { RunReport } from '../../workers/run/report.ts';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../admission/memory-budget.ts';
-import { type TaskEnd, ThreadPool } from '../pool.ts';
+import { ThreadPool } from '../pool/pool.ts';
+import type { TaskEnd } from '../pool/pool-thread.ts';
 import type { TestOutcome } from './template-expectation.ts';
 import type { TestRun } from './template-test.ts';
 
@@ -31,8 +32,8 @@ export class TestEngine {
   static async with<Result>(body: (engine: TestEngine) => Promise<Result>): Promise<Result> {
     const budget = new MemoryBudget(BUDGET_BYTES, 1);
     const folder = await mkdtemp(join(tmpdir(), 'template-run-test-'));
-    const onThreadLost = (thread: number): void => budget.forgetThread(thread);
-    const pool = new ThreadPool({ threads: 1, budget: budget.buffer, onThreadLost });
+    const onThreadGone = (thread: number): void => budget.forgetThread(thread);
+    const pool = new ThreadPool({ threads: 1, budget: budget.buffer, onThreadGone });
     try {
       return await body(new TestEngine(pool, folder, {}, null));
     } finally {

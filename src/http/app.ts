@@ -1,23 +1,43 @@
 // One listening port of uWebSockets.js: the only importer of that library. It hands every request to the router as an
-// Exchange and does nothing else.
-import type { us_listen_socket } from 'uWebSockets.js';
-import type { ExchangeSettings, HeaderPair } from './exchange.ts';
-import { Exchange } from './exchange.ts';
+// Exchange, refuses those whose head leaves their end in doubt, and closes connections that are too many.
+import type { HttpResponse, us_listen_socket } from 'uWebSockets.js';
+import type { Connections } from './connections.ts';
+import { Exchange, type ExchangeSettings } from './exchange.ts';
+import { listenError } from './listen-error.ts';
+import { type HeaderPair, headProblem } from './request-head.ts';
 import type { Router } from './router.ts';
 
 export interface HttpServer {
   readonly port: number;
   /** Takes no new connections; what is open goes on. */
   stopListening(): void;
+  /** The same until `listenAgain`. */
+  pauseListening(): void;
+  /** Takes the same port again. False: another process has it now, or listening was stopped. */
+  listenAgain(): Promise<boolean>;
   /** Closes everything that is still open. */
   close(): void;
 }
 
-/** The system does not give us the port; it does not tell the library why. */
-export class ListenError extends Error {
-  constructor(host: string, port: number) {
-    super(`cannot listen on ${host}:${port}: the port is taken, or the address is not one of this machine`);
-    this.name = 'ListenError';
+/** The library has no binary that this Node can load. */
+export class HttpLibraryError extends Error {
+  constructor(cause: unknown) {
+    const { platform, arch, versions } = process;
+    const place = `Node ${versions.node} on ${platform} ${arch}`;
+    const advice =
+      'run Node 20 or 22, with glibc on Linux (other versions: docs/operations.md, "Node and uWebSockets.js")';
+    super(`the HTTP library uWebSockets.js has no binary for ${place}: ${advice}`, { cause });
+    this.name = 'HttpLibraryError';
+  }
+}
+
+/** Rejects with HttpLibraryError: to be asked before anything else is done. */
+export async function loadHttpLibrary(): Promise<typeof import('uWebSockets.js')> {
+  try {
+    // It can only be imported, and bundles require what they load at once.
+    return await import('uWebSockets.js');
+  } catch (fault) {
+    throw new HttpLibraryError(fault);
   }
 }
 
@@ -27,45 +47,52 @@ export async function listen(
   port: number,
   router: Router,
   settings: ExchangeSettings,
+  connections: Connections,
 ): Promise<HttpServer> {
-  // It can only be imported, and bundles require what they load at once.
-  const library = await import('uWebSockets.js');
-  const { App, us_listen_socket_close, us_socket_local_port } = library;
+  const library = await loadHttpLibrary();
+  const { App, LIBUS_LISTEN_EXCLUSIVE_PORT, us_listen_socket_close, us_socket_local_port } = library;
   const app = App();
+  const count = (response: HttpResponse, change: number): void => {
+    if (change < 0) connections.closed();
+    else if (!connections.opened(() => response.getRemoteAddress())) response.close();
+  };
+  app.filter(count);
   app.any('/*', (response, request) => {
     const headers: HeaderPair[] = [];
     request.forEach((name, value) => {
       headers.push([name, value]);
     });
     const head = { method: request.getCaseSensitiveMethod().toUpperCase(), path: request.getUrl(), headers };
-    router.dispatch(new Exchange(response, head, settings));
+    const exchange = new Exchange(response, head, settings);
+    const problem = headProblem(head);
+    if (problem === null) router.dispatch(exchange);
+    else exchange.refuseHead(problem);
   });
-  return new Promise((resolve, reject) => {
-    const onListening = (socket: us_listen_socket | false): void => {
-      if (!socket) {
-        reject(new ListenError(host, port));
-        return;
-      }
-      let listening = true;
-      const stopListening = (): void => {
-        if (listening) us_listen_socket_close(socket);
-        listening = false;
-      };
-      const close = (): void => {
-        // The library's close() takes the listening socket with it.
-        listening = false;
-        app.close();
-      };
-      resolve({ port: us_socket_local_port(socket), stopListening, close });
-    };
-    // The declarations know neither the constant nor the form with a host and options.
-    const { LIBUS_LISTEN_EXCLUSIVE_PORT } = library as unknown as { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number };
-    const listenOn = app.listen as unknown as (
-      host: string,
-      port: number,
-      options: number,
-      callback: (socket: us_listen_socket | false) => void,
-    ) => void;
-    listenOn.call(app, host, port, LIBUS_LISTEN_EXCLUSIVE_PORT, onListening);
-  });
+  const take = (taken: number): Promise<us_listen_socket | false> =>
+    new Promise((resolve) => app.listen(host, taken, LIBUS_LISTEN_EXCLUSIVE_PORT, resolve));
+  let socket = await take(port);
+  if (!socket) throw await listenError(host, port);
+  const taken = us_socket_local_port(socket);
+  let stopped = false;
+  const pauseListening = (): void => {
+    if (socket) us_listen_socket_close(socket);
+    socket = false;
+  };
+  return {
+    port: taken,
+    pauseListening,
+    stopListening: () => {
+      stopped = true;
+      pauseListening();
+    },
+    listenAgain: async () => {
+      if (!socket && !stopped) socket = await take(taken);
+      return socket !== false;
+    },
+    close: () => {
+      // The library's close() takes the listening socket with it.
+      socket = false;
+      app.close();
+    },
+  };
 }

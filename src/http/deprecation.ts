@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 export interface Deprecation {
   /** When it was or will be deprecated. */
   readonly since: Date;
-  /** When it goes away: at least twelve months later (interface 9.3). */
+  /** When it goes away: at least twelve months later. */
   readonly sunset: Date;
   /** Page that says what to use instead. */
   readonly link: string;

@@ -1,42 +1,16 @@
 // One request and its one answer: headers, request id, JSON, downloads, and the end of a connection that is refused
-// while it still sends. It does not route and knows no operation.
+// while it still sends. It does not route and knows no endpoint.
 // States: open → answering (the answer is decided) → finished (it was handed to the kernel, or the client is gone).
 import { randomUUID } from 'node:crypto';
+import type { FinishedExchange } from './finished-exchange.ts';
 import type { RawResponse } from './raw-response.ts';
 import type { ReadTurns } from './read-turns.ts';
 import type { Refusal } from './refusal.ts';
 import { RequestBody } from './request-body.ts';
-import type { ByteSource } from './send-bytes.ts';
+import { endsForCertain, type HeaderPair, type HeadProblem, type RequestHead } from './request-head.ts';
+import type { RangeReader } from './send-bytes.ts';
 import { sendBytes } from './send-bytes.ts';
 import { REASON_BY_STATUS, STATUS_BY_CODE } from './status.ts';
-
-export type HeaderPair = readonly [name: string, value: string];
-
-/** A request as read from the library, which forgets it when the handler returns. */
-export interface RequestHead {
-  /** Upper case. */
-  readonly method: string;
-  readonly path: string;
-  /** Names in lower case; repeated headers stand repeatedly. */
-  readonly headers: readonly HeaderPair[];
-}
-
-/** What the log line and the metrics of one request are made of. */
-export interface FinishedExchange {
-  readonly requestId: string;
-  readonly method: string;
-  /** Name of the operation, '' for an unknown path. */
-  readonly operation: string;
-  readonly account: string | null;
-  readonly runId: string | null;
-  /** 0: the client was gone before it could be answered. */
-  readonly status: number;
-  /** Error code of the answer. */
-  readonly code: string | null;
-  readonly milliseconds: number;
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
-}
 
 export interface ExchangeSettings {
   readonly uploadMilliseconds: number;
@@ -55,6 +29,12 @@ const FIXED_HEADERS = 'Cache-Control: private, no-store\r\nX-Content-Type-Option
 /** After a body that took too long its client gets this long to read the answer, in milliseconds. */
 const CUT_DRAIN_MILLISECONDS = 1_000;
 
+/**
+ * What the library gathers of an answer before it writes, in bytes: white space behind a JSON answer makes it longer, so
+ * that it is on its way before the library closes the connection over what it finds next.
+ */
+const WRITTEN_AT_ONCE_BYTES = 16 * 1024;
+
 /** null = none. */
 type AnswerBody = string | Uint8Array | null;
 
@@ -64,8 +44,10 @@ export class Exchange {
   /** null for the methods whose body is never read. */
   readonly body: RequestBody | null;
   /** Filled in on the way for the log. */
-  operation = '';
+  endpoint = '';
   account: string | null = null;
+  keyId: string | null = null;
+  templateId: string | null = null;
   runId: string | null = null;
   #response: RawResponse;
   #settings: ExchangeSettings;
@@ -77,6 +59,9 @@ export class Exchange {
   #contentType: string | null = null;
   #code: string | null = null;
   #drainMilliseconds: number | undefined;
+  /** No request may follow on this connection. */
+  #last: boolean;
+  #headRefused = false;
 
   constructor(response: RawResponse, head: RequestHead, settings: ExchangeSettings) {
     this.#response = response;
@@ -86,6 +71,7 @@ export class Exchange {
     this.requestId = given !== null && REQUEST_ID.test(given) ? given : randomUUID();
     response.onAborted(() => this.#lost());
     const bodyless = head.method === 'GET' || head.method === 'HEAD';
+    this.#last = !endsForCertain(head);
     this.body = bodyless ? null : new RequestBody(response, settings.uploadMilliseconds, settings.turns);
   }
 
@@ -96,6 +82,11 @@ export class Exchange {
 
   get answered(): boolean {
     return this.#state !== 'open';
+  }
+
+  /** The client's, or that of a balancer before it: 4 or 16 bytes. */
+  remoteAddress(): Uint8Array {
+    return this.#gone ? new Uint8Array() : new Uint8Array(this.#response.getRemoteAddress());
   }
 
   /** Calls back when the client goes away before it was answered; at once when it already has. */
@@ -144,6 +135,15 @@ export class Exchange {
     this.json(STATUS_BY_CODE[code], body, refusal.headers);
   }
 
+  /** Refuses a request of which nobody can tell where it ends: nothing that follows on its connection is served. */
+  refuseHead({ message, foundByLibrary }: HeadProblem): void {
+    // While the answer is not complete, the library closes the connection when it finds another request.
+    this.#drainMilliseconds = CUT_DRAIN_MILLISECONDS;
+    this.#last = true;
+    this.#headRefused = !foundByLibrary;
+    this.refuse({ code: 'MALFORMED_REQUEST', message });
+  }
+
   /** Refuses a client whose body was cut: a silent one is closed at once, a slow one is given a moment to read. */
   refuseCut(refusal: Refusal, why: 'silent' | 'late'): void {
     this.#drainMilliseconds = why === 'silent' ? 0 : CUT_DRAIN_MILLISECONDS;
@@ -157,7 +157,7 @@ export class Exchange {
   }
 
   /** Answers with bytes of a source, as slowly as the client reads; closes the source. HEAD gets the headers alone. */
-  bytes(status: number, headers: readonly HeaderPair[], totalBytes: number, source: ByteSource): void {
+  bytes(status: number, headers: readonly HeaderPair[], totalBytes: number, source: RangeReader): void {
     if (this.#state !== 'open' || this.head.method === 'HEAD' || totalBytes === 0) {
       source.close();
       this.#answer(status, [...headers, ['Content-Length', String(totalBytes)]], null);
@@ -175,14 +175,20 @@ export class Exchange {
   #answer(status: number, headers: readonly HeaderPair[], body: AnswerBody): void {
     if (this.#state !== 'open') return;
     this.#state = 'answering';
-    // A short body usually comes in the same packet as its head: then the connection can stay open.
-    if (this.body === null || this.body.ended) this.#write(status, headers, body);
+    if (this.#headRefused) {
+      this.#writeAndDrain(status, headers, `${body}${' '.repeat(WRITTEN_AT_ONCE_BYTES)}`);
+      this.#finish(status, body?.length ?? 0);
+      return;
+    }
+    // A short body usually comes in the same packet as its head: then the connection can stay open. One that must not
+    // stay open is answered when the packet has been read: the library serves nothing else of it meanwhile.
+    if (!this.#last && (this.body === null || this.body.ended)) this.#write(status, headers, body);
     else setImmediate(() => this.#write(status, headers, body));
   }
 
   #write(status: number, headers: readonly HeaderPair[], body: AnswerBody): void {
     if (this.#gone) return;
-    if (this.body !== null && !this.body.ended) this.#writeAndDrain(status, headers, body, this.body);
+    if (this.body !== null && !this.body.ended) this.#writeAndDrain(status, headers, body);
     else this.#writeWhole(status, headers, body);
     this.#finish(status, body?.length ?? 0);
   }
@@ -190,7 +196,9 @@ export class Exchange {
   #writeWhole(status: number, headers: readonly HeaderPair[], body: AnswerBody): void {
     this.#response.cork(() => {
       this.#writeHead(status, headers);
-      if (body === null) {
+      if (this.#last) {
+        this.#response.end(body ?? '', true);
+      } else if (body === null) {
         this.#response.endWithoutBody();
       } else if (this.head.method === 'HEAD') {
         this.#response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
@@ -207,7 +215,7 @@ export class Exchange {
    * whole as the value of its last header: the response stays ours until the body has ended or its time is over. The
    * line end that follows a header is then the last of the content (white space to JSON).
    */
-  #writeAndDrain(status: number, headers: readonly HeaderPair[], body: AnswerBody, rest: RequestBody): void {
+  #writeAndDrain(status: number, headers: readonly HeaderPair[], body: AnswerBody): void {
     this.#response.cork(() => {
       this.#writeHead(status, headers);
       this.#response.writeHeader('Date', new Date().toUTCString());
@@ -222,7 +230,8 @@ export class Exchange {
         if (!this.#gone) this.#response.close();
       });
     };
-    rest.drop(close, this.#drainMilliseconds);
+    if (this.body === null) close();
+    else this.body.drop(close, this.#drainMilliseconds);
   }
 
   /** All of it as the library's status: eight calls for as many lines were a twentieth of what a small Run cost. */
@@ -251,8 +260,10 @@ export class Exchange {
     this.#settings.onFinished({
       requestId: this.requestId,
       method: this.head.method,
-      operation: this.operation,
+      endpoint: this.endpoint,
       account: this.account,
+      keyId: this.keyId,
+      templateId: this.templateId,
       runId: this.runId,
       status,
       code: this.#code,

@@ -4,19 +4,19 @@
 // States: reading → broken (told once, the rest is ignored) or whole (the last boundary was seen and the body ended).
 import type { Readable, Writable } from 'node:stream';
 import busboy from 'busboy';
-import { plainForm } from './plain-form.ts';
+import { simpleForm } from './simple-form.ts';
 
 /** A form has at most this many parts. */
 export const PARTS_MAX = 64;
 
 /** Longest parameter, in bytes: one character or ten digits, with room for whoever pads. */
-export const PARAMETER_BYTES_MAX = 64;
+const PARAMETER_BYTES_MAX = 64;
 
 /**
  * The most that is kept of a part without a file name, in bytes. With a longer one the form counts as a whole, with its
  * boundaries and headers: busboy does not say how long the part was.
  */
-export const FIELD_BYTES_MAX = 64 * 1024;
+const FIELD_BYTES_MAX = 64 * 1024;
 
 /** Limits are one higher than the rule: busboy reports what reaches a limit exactly as if it were beyond. */
 const LIMITS = { parts: PARTS_MAX + 1, fieldSize: FIELD_BYTES_MAX + 1 };
@@ -27,7 +27,7 @@ const PIECE_BYTES = 16 * 1024;
 /** Buffers of busboy's streams: more than a piece, so that nothing waits in between. */
 const STREAM_BYTES = 4 * PIECE_BYTES;
 
-export const PARAMETER_NAMES = ['delimiter', 'header_row'] as const;
+const PARAMETER_NAMES = ['delimiter', 'header_row'] as const;
 export type ParameterName = (typeof PARAMETER_NAMES)[number];
 
 export interface FormSink {
@@ -41,7 +41,7 @@ export interface FormSink {
   parameter(name: ParameterName, value: string | null): void;
   /** Called once, and nothing after it. */
   broken(message: string): void;
-  /** The form is complete. Of a plain one told within `end`. */
+  /** The form is complete. Of a simple one told within `end`. */
   whole(): void;
 }
 
@@ -61,16 +61,16 @@ export class FormReader {
   /** Line end, two dashes, boundary. */
   #delimiter: Buffer;
   #boundary: string;
-  /** null: nothing has come yet, or the form was plain and is read. */
+  /** null: nothing has come yet, or the form was simple and is read. */
   #parser: Writable | null = null;
-  #plain = false;
+  #isSimple = false;
   #over = false;
   #fileSeen = false;
   /** Busboy is inside the file and holds nothing back: what comes next is the file's up to a delimiter. */
   #inFile = false;
   #written: Buffer = NOTHING;
   /** What has not been told to the sink, in bytes: boundaries, headers, and parts that are unsized. */
-  #untoldBytes = 0;
+  #uncountedBytes = 0;
   /** There was a part that nobody reads and of which busboy does not tell how long it was. */
   #unsized = false;
 
@@ -82,11 +82,11 @@ export class FormReader {
 
   /** Keeps nothing of the bytes but copies. */
   write(bytes: Buffer): void {
-    if (this.#over || this.#plain) return;
+    if (this.#over || this.#isSimple) return;
     if (this.#parser === null && this.#readPlain(bytes)) return;
     this.#parser ??= this.#newParser(this.#boundary);
     let rest = bytes;
-    this.#untoldBytes += bytes.length;
+    this.#uncountedBytes += bytes.length;
     while (rest.length > 0 && !this.#over) {
       if (this.#inFile) {
         const length = this.#contentLength(rest);
@@ -104,7 +104,7 @@ export class FormReader {
   /** The body has ended. */
   end(): void {
     if (this.#over) return;
-    if (this.#plain) {
+    if (this.#isSimple) {
       this.#close();
       return;
     }
@@ -120,12 +120,12 @@ export class FormReader {
 
   /** A form in one piece with nothing but the file, as nearly all are, needs no parser. */
   #readPlain(bytes: Buffer): boolean {
-    const plain = plainForm(bytes, this.#delimiter);
-    if (plain === null) return false;
-    this.#plain = true;
+    const simple = simpleForm(bytes, this.#delimiter);
+    if (simple === null) return false;
+    this.#isSimple = true;
     this.#fileSeen = true;
-    this.#sink.fileStarted(endingOf(plain.fileName));
-    if (plain.end > plain.start) this.#sink.fileBytes(bytes.subarray(plain.start, plain.end));
+    this.#sink.fileStarted(endingOf(simple.fileName));
+    if (simple.end > simple.start) this.#sink.fileBytes(bytes.subarray(simple.start, simple.end));
     return true;
   }
 
@@ -190,13 +190,13 @@ export class FormReader {
   }
 
   #fileBytes(bytes: Buffer): void {
-    this.#untoldBytes -= bytes.length;
+    this.#uncountedBytes -= bytes.length;
     this.#sink.fileBytes(bytes);
   }
 
   #count(bytes: number): void {
     if (this.#over || bytes <= 0) return;
-    this.#untoldBytes -= bytes;
+    this.#uncountedBytes -= bytes;
     this.#sink.otherBytes(bytes);
   }
 
@@ -225,7 +225,7 @@ export class FormReader {
   #close(): void {
     if (this.#over) return;
     if (!this.#fileSeen) this.#break('The form has no part named "file".');
-    else if (this.#unsized) this.#count(this.#untoldBytes);
+    else if (this.#unsized) this.#count(this.#uncountedBytes);
     if (this.#over) return;
     this.#over = true;
     this.#sink.whole();

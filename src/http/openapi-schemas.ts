@@ -1,5 +1,6 @@
-// Bodies and headers of the OpenAPI document (interface 2 and 7.1). The operations are in openapi.ts.
-import { type HttpErrorCode, STATUS_BY_CODE } from './status.ts';
+// Bodies and headers of the OpenAPI document. The operations are in openapi.ts.
+import { REPORT_SCHEMAS } from './openapi-report.ts';
+import { FAILURE_STATUSES, STATUS_BY_CODE } from './status.ts';
 
 const TEXT = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };
@@ -7,28 +8,15 @@ const TIME_OR_NULL = { type: ['string', 'null'], format: 'date-time' };
 const TEXT_OR_NULL = { type: ['string', 'null'] };
 const COUNT = { type: 'integer', minimum: 0 };
 
-/** Codes of a Run's `error`: those that an HTTP error would have had, and those of Runs alone. */
-const RUN_ERROR_CODES = [
-  'RUN_INTERRUPTED',
-  'RUN_TIMEOUT',
-  'RUN_RESOURCE_LIMIT',
-  'TEMPLATE_ROW_ERROR',
-  'TEMPLATE_TOO_MANY_ERRORS',
-  'TEMPLATE_CHECK_FAILED',
-  'TEMPLATE_COLUMNS_MISSING',
-  'MALFORMED_FILE',
-  'FILE_TOO_LARGE',
-  'ROW_LIMIT_EXCEEDED',
-  'UNSUPPORTED_FILE_TYPE',
-  'INVALID_PARSE_PARAMS',
-  'INTERNAL_ERROR',
-];
-
 function object(properties: object, required: readonly string[], more: object = {}): object {
   return { type: 'object', properties, required, ...more };
 }
 
-const RUN_ERROR = object({ code: { type: 'string', enum: RUN_ERROR_CODES }, message: TEXT }, ['code', 'message']);
+/** Codes that an HTTP error would have had, and those of Runs alone. */
+const RUN_ERROR = object({ code: { type: 'string', enum: Object.keys(FAILURE_STATUSES) }, message: TEXT }, [
+  'code',
+  'message',
+]);
 
 const RUN_OUTPUT = object(
   { name: TEXT, mime_type: TEXT, size_bytes: COUNT, download_url: { type: 'string', format: 'uri' } },
@@ -50,10 +38,14 @@ const RUN = object(
       description: 'The output holds only the first rows, because an output ceiling was reached.',
     },
     output: { anyOf: [{ $ref: '#/components/schemas/RunOutput' }, { type: 'null' }] },
+    rejects: {
+      $ref: '#/components/schemas/RunOutput',
+      description: 'Rejected rows (CSV); only where the Template rejects.',
+    },
     error: { anyOf: [{ $ref: '#/components/schemas/RunError' }, { type: 'null' }] },
     report: {
-      type: ['object', 'null'],
-      description: 'Rows, changed cells and row errors per operation; never a value of the file.',
+      anyOf: [{ $ref: '#/components/schemas/Report' }, { type: 'null' }],
+      description: 'null while the Run works, and where it ended before there was one.',
     },
   },
   ['id', 'status', 'template_id', 'created_at'],
@@ -63,9 +55,11 @@ const TEMPLATE = object({ id: TEXT, name: TEXT_OR_NULL, description: TEXT_OR_NUL
   'id',
 ]);
 
+const HTTP_ERROR_CODES = Object.entries(STATUS_BY_CODE).flatMap(([code, status]) => (status === null ? [] : [code]));
+
 const ERROR = object(
   {
-    error: { type: 'string', enum: Object.keys(STATUS_BY_CODE) as HttpErrorCode[] },
+    error: { type: 'string', enum: HTTP_ERROR_CODES },
     message: TEXT,
     request_id: TEXT,
     columns: {
@@ -79,17 +73,25 @@ const ERROR = object(
 
 const CREATE_RUN_FORM = object(
   {
-    file: { type: 'string', format: 'binary', description: 'The uploaded file.' },
+    file: { type: 'string', format: 'binary', description: 'The uploaded file; the part needs a file name.' },
     delimiter: { type: 'string', minLength: 1, maxLength: 1, description: 'Overrides the detected delimiter.' },
     header_row: { type: 'integer', minimum: 0, description: 'Overrides the detected header row, counted from 0.' },
   },
   ['file'],
 );
 
+/** How a client writes the parts of the form (OpenAPI 3.1, Encoding Object). */
+export const CREATE_RUN_ENCODING = {
+  file: { contentType: 'text/csv, application/octet-stream' },
+  delimiter: { contentType: 'text/plain' },
+  header_row: { contentType: 'text/plain' },
+};
+
 export const SCHEMAS = {
   Run: RUN,
   RunOutput: RUN_OUTPUT,
   RunError: RUN_ERROR,
+  ...REPORT_SCHEMAS,
   Template: TEMPLATE,
   TemplateList: object({ data: { type: 'array', items: { $ref: '#/components/schemas/Template' } } }, ['data']),
   Quota: object({ used: COUNT, limit: COUNT, resets_at: TIME }, ['used', 'limit', 'resets_at']),

@@ -12,6 +12,8 @@ export interface RawResponse {
   tryEnd(chunk: Uint8Array, totalBytes: number): [boolean, boolean];
   close(): unknown;
   getWriteOffset(): number;
+  /** 4 or 16 bytes; none once the connection is closed. */
+  getRemoteAddress(): ArrayBuffer;
   onWritable(handler: (offset: number) => boolean): unknown;
   onAborted(handler: () => void): unknown;
   /** The chunk is detached when the handler returns. */

@@ -5,10 +5,10 @@ import type { RawResponse } from './raw-response.ts';
 import type { ReadTurns, TurnReader } from './read-turns.ts';
 
 /** A body that brings no byte for this long is cut. */
-export const BODY_SILENCE_MILLISECONDS_MAX = 30_000;
+const BODY_SILENCE_MILLISECONDS_MAX = 30_000;
 
 /** What a refused client still sends is read for at most this long. */
-export const DRAIN_MILLISECONDS_MAX = 30_000;
+const DRAIN_MILLISECONDS_MAX = 30_000;
 
 /**
  * How often an unfinished body is looked at. The library cuts a connection that brought less than 160 KiB in 10 s;
@@ -109,11 +109,30 @@ export class RequestBody implements TurnReader {
     this.#turns.wait(this);
   }
 
+  /** Whether it is us who keep its client from sending. */
+  get isHeldBack(): boolean {
+    return this.#paused || this.#waiting;
+  }
+
   /** Its turn has come. */
   readOn(): void {
     this.#waiting = false;
     this.#progressAt = performance.now();
     this.#response.resume();
+  }
+
+  /**
+   * Nothing more comes: a connection that was left paused would not show that its client is gone, nor its next request.
+   * The library's timer begins with this, so that it must be kept off until the answer.
+   */
+  #settle(): void {
+    if (this.#paused || this.#waiting) {
+      this.#paused = false;
+      this.#waiting = false;
+      this.#turns.leave(this);
+      this.#response.resume();
+      this.#startWatch();
+    } else this.#stopWatch();
   }
 
   #awaitTurn(): void {
@@ -130,8 +149,7 @@ export class RequestBody implements TurnReader {
     if (!isLast && chunk.byteLength >= LARGE_READ_BYTES) this.#awaitTurn();
     if (isLast) {
       this.ended = true;
-      // The library may read on for a moment after a pause: then its timer must be kept off until the answer.
-      if (!this.#paused && !this.#waiting) this.#stopWatch();
+      this.#settle();
     } else {
       this.#progressAt = performance.now();
       this.#startWatch();
@@ -168,7 +186,7 @@ export class RequestBody implements TurnReader {
   #look(): void {
     const now = performance.now();
     if (this.ended) {
-      if (this.#paused || this.#waiting) return;
+      // The answer is not there yet.
     } else if (this.#state === 'dropped') {
       if (now >= this.#dropUntil) {
         this.#dropped();

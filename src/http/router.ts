@@ -1,6 +1,6 @@
-// Which operation a path and a method mean: our own table, so that unknown paths, wrong methods, HEAD and OPTIONS are
-// answered as they should. It knows nothing of what operations do.
-import type { Soon } from '../soon.ts';
+// Which endpoint a path and a method mean: our own table, so that unknown paths, wrong methods, HEAD and OPTIONS are
+// answered as they should. It knows nothing of what endpoints do.
+import type { MaybePromise } from '../collections/maybe-promise.ts';
 import type { Exchange } from './exchange.ts';
 import { refusal } from './refusal.ts';
 
@@ -10,13 +10,13 @@ export type Method = 'GET' | 'POST';
 export type PathParameters = Readonly<Record<string, string>>;
 
 export interface Route {
-  /** Name of the operation, as in the interface. */
-  readonly operation: string;
+  /** As in the interface, in the log and in metrics. */
+  readonly name: string;
   readonly method: Method;
   /** Such as /api/v1/runs/{run_id}: a parameter is one whole segment. */
   readonly path: string;
   /** Answers the exchange, now or later. A throw or a rejection is a fault of ours. */
-  readonly handle: (exchange: Exchange, parameters: PathParameters) => Soon<void>;
+  readonly handle: (exchange: Exchange, parameters: PathParameters) => MaybePromise<void>;
 }
 
 interface PathEntry {
@@ -74,7 +74,7 @@ export class Router {
       exchange.refuse({ ...wrong, headers: [['Allow', allow]] });
       return;
     }
-    exchange.operation = route.operation;
+    exchange.endpoint = route.name;
     run(route, exchange, parameters);
   }
 

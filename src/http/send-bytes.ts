@@ -2,7 +2,8 @@
 // States: reading (a piece) → writing → waiting (for the client) → reading ... → over.
 import type { RawResponse } from './raw-response.ts';
 
-export interface ByteSource {
+/** The bytes of an output from any position on. */
+export interface RangeReader {
   /** At most `lengthBytes` bytes from `position` on; fewer than asked, but never none before the end. */
   read(position: number, lengthBytes: number): Promise<Uint8Array>;
   /** Called once. */
@@ -24,7 +25,7 @@ const WATCH_MILLISECONDS = 4_000;
 /** Sends `totalBytes` bytes; the head is already written. `done` gets what was sent, and a fault of the source. */
 export function sendBytes(
   response: RawResponse,
-  source: ByteSource,
+  source: RangeReader,
   totalBytes: number,
   onGone: (listener: () => void) => void,
   done: (sentBytes: number, fault: unknown) => void,

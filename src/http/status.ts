@@ -1,5 +1,6 @@
-// The one table from error codes to HTTP statuses. A code without a status does not compile; nothing else maps them.
-import type { FileFailureCode } from '../../workers/failure.ts';
+// What each error code means to a client: an HTTP status, or a Run that ends as failed. A code without either does not
+// compile; nothing else maps them.
+import type { FailureCode } from '../../workers/protocol/failure.ts';
 
 /** Codes that the engine never reports: found by the request's checks. */
 export type RequestErrorCode =
@@ -8,6 +9,7 @@ export type RequestErrorCode =
   | 'EXPORT_LIMIT_REACHED'
   | 'INSUFFICIENT_SCOPE'
   | 'NO_SUBSCRIPTION'
+  | 'MALFORMED_REQUEST'
   | 'NOT_FOUND'
   | 'TEMPLATE_NOT_FOUND'
   | 'RUN_NOT_FOUND'
@@ -18,14 +20,10 @@ export type RequestErrorCode =
   | 'INVALID_IDEMPOTENCY_KEY'
   | 'CONCURRENCY_LIMIT_REACHED'
   | 'RATE_LIMITED'
-  | 'INTERNAL_ERROR'
   | 'SERVER_BUSY';
 
-/** Every value of `error` in an HTTP answer. */
-export type HttpErrorCode = FileFailureCode | RequestErrorCode;
-
-export const STATUS_BY_CODE: Readonly<Record<HttpErrorCode, number>> = {
-  MALFORMED_FILE: 400,
+const REQUEST_STATUSES = {
+  MALFORMED_REQUEST: 400,
   API_KEY_MISSING: 401,
   API_KEY_INVALID: 401,
   EXPORT_LIMIT_REACHED: 402,
@@ -37,18 +35,45 @@ export const STATUS_BY_CODE: Readonly<Record<HttpErrorCode, number>> = {
   METHOD_NOT_ALLOWED: 405,
   IDEMPOTENCY_KEY_REUSED: 409,
   PRECONDITION_FAILED: 412,
+  RANGE_NOT_SATISFIABLE: 416,
+  INVALID_IDEMPOTENCY_KEY: 422,
+  CONCURRENCY_LIMIT_REACHED: 429,
+  RATE_LIMITED: 429,
+  SERVER_BUSY: 503,
+} as const satisfies Readonly<Record<RequestErrorCode, number>>;
+
+/**
+ * Of failures, while a POST waits; a client that has the Run's id gets a failed Run with the code instead. null: the Run
+ * always ends as a failed one.
+ */
+export const FAILURE_STATUSES = {
+  MALFORMED_FILE: 400,
   FILE_TOO_LARGE: 413,
   ROW_LIMIT_EXCEEDED: 413,
   UNSUPPORTED_FILE_TYPE: 415,
-  RANGE_NOT_SATISFIABLE: 416,
   INVALID_PARSE_PARAMS: 422,
-  INVALID_IDEMPOTENCY_KEY: 422,
   TEMPLATE_COLUMNS_MISSING: 422,
-  CONCURRENCY_LIMIT_REACHED: 429,
-  RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
-  SERVER_BUSY: 503,
-};
+  RUN_INTERRUPTED: null,
+  RUN_TIMEOUT: null,
+  RUN_RESOURCE_LIMIT: null,
+  TEMPLATE_ROW_ERROR: null,
+  TEMPLATE_TOO_MANY_ERRORS: null,
+  TEMPLATE_CHECK_FAILED: null,
+} as const satisfies Readonly<Record<FailureCode, number | null>>;
+
+export const STATUS_BY_CODE = { ...REQUEST_STATUSES, ...FAILURE_STATUSES };
+
+type ErrorCode = keyof typeof STATUS_BY_CODE;
+
+/** Every value of `error` in an HTTP answer: the codes that have a status. */
+export type HttpErrorCode = {
+  [Code in ErrorCode]: (typeof STATUS_BY_CODE)[Code] extends null ? never : Code;
+}[ErrorCode];
+
+export function isHttpError<Code extends ErrorCode>(code: Code): code is Code & HttpErrorCode {
+  return STATUS_BY_CODE[code] !== null;
+}
 
 /** Reason phrases of the statuses that are sent. */
 export const REASON_BY_STATUS: Readonly<Record<number, string>> = {

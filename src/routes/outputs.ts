@@ -1,26 +1,88 @@
-// get_run_output: the output file, whole or one range of it, with the conditions of RFC 9110.
-import type { Exchange, HeaderPair } from '../http/exchange.ts';
-import type { ByteSource } from '../http/send-bytes.ts';
+// get_run_output and get_run_rejects: the output file and that of rejected rows, whole or one range of it, with the conditions of RFC 9110.
+import type { Exchange } from '../http/exchange.ts';
+import { ERRORS_EVERYWHERE, headerParameter, pathParameter } from '../http/openapi.ts';
+import { type Refusal, refusal } from '../http/refusal.ts';
+import type { HeaderPair } from '../http/request-head.ts';
+import type { RangeReader } from '../http/send-bytes.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import type { NodeState } from '../runs/node-state.ts';
-import { outputNameOf } from '../runs/run.ts';
-import { type Gate, grantAccess } from './access.ts';
+import { fileNameOf, type RunRecord } from '../runs/run.ts';
 import { type ByteRange, contentDisposition, entityTagMatches, requestedRange, wantsSha256 } from './conditions.ts';
-import { findRun, runNotFound } from './runs.ts';
+import type { Endpoint, Granted } from './endpoint.ts';
+import { findRun, RUN_PATH, runNotFound } from './runs.ts';
 
-export async function getRunOutput(gate: Gate, node: NodeState, exchange: Exchange, runId: string): Promise<void> {
-  const access = await grantAccess(gate, exchange, 'get_run_output');
-  if (access === null) return;
-  const run = await findRun(node, exchange, access.account.id, runId);
-  if (run === null) return;
-  if (run.output === null) {
-    exchange.refuse({ ...runNotFound(), headers: run.status === 'running' ? [retryAfter(run)] : [] });
-    return;
-  }
-  const { output } = run;
-  // An output never changes: its Run's id names these bytes and no others.
-  const entityTag = `"${run.id}"`;
+const FILE_CONTENT = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+
+export const getRunOutputEndpoint = {
+  name: 'get_run_output',
+  method: 'GET',
+  path: `${RUN_PATH}/output`,
+  scope: 'runs:read',
+  openApi: {
+    summary: "Download a Run's output file",
+    parameters: [
+      pathParameter('run_id'),
+      headerParameter('Range', 'One range of bytes.'),
+      headerParameter('If-Range', 'The ETag for which the range is wanted.'),
+      headerParameter('If-None-Match', 'ETags that the client has.'),
+      headerParameter('If-Match', 'ETags of which one must be that of the output.'),
+      headerParameter('Want-Repr-Digest', 'sha-256=1 asks for Repr-Digest (RFC 9530).'),
+    ],
+    successes: [
+      {
+        status: 200,
+        description: 'The whole file.',
+        content: FILE_CONTENT,
+        headers: ['Content-Disposition', 'ETag', 'Accept-Ranges', 'Repr-Digest'],
+      },
+      {
+        status: 206,
+        description: 'One range of the file.',
+        content: FILE_CONTENT,
+        headers: ['Content-Disposition', 'ETag', 'Accept-Ranges', 'Content-Range', 'Repr-Digest'],
+      },
+      { status: 304, description: 'The client has it.', headers: ['ETag'] },
+    ],
+    errors: [
+      ...ERRORS_EVERYWHERE,
+      'RUN_NOT_FOUND',
+      'TEMPLATE_NOT_FOUND',
+      'CONCURRENCY_LIMIT_REACHED',
+      'PRECONDITION_FAILED',
+      'RANGE_NOT_SATISFIABLE',
+      'SERVER_BUSY',
+    ],
+  },
+  countsRate: true,
+  async handle(granted) {
+    const run = await findRun(granted);
+    if (run === null) return;
+    if (run.output === null) granted.exchange.refuse(noOutput(granted.node, run));
+    // An output never changes: its Run's id names these bytes and no others.
+    else await answerFile(granted, run.output, `"${run.id}"`, fileNameOf(run, 'output') ?? run.id);
+  },
+} as const satisfies Endpoint;
+
+export const getRunRejectsEndpoint = {
+  ...getRunOutputEndpoint,
+  name: 'get_run_rejects',
+  path: `${RUN_PATH}/rejects`,
+  openApi: { ...getRunOutputEndpoint.openApi, summary: "Download a Run's rejected rows (CSV)" },
+  async handle(granted) {
+    const run = await findRun(granted);
+    if (run === null) return;
+    if (run.output === null) granted.exchange.refuse(noOutput(granted.node, run));
+    else if (run.rejects === undefined)
+      granted.exchange.refuse(
+        refusal('RUN_NOT_FOUND', 'The Template of the Run rejects no rows: there is no such file.'),
+      );
+    else await answerFile(granted, run.rejects, `"${run.id}-rejects"`, fileNameOf(run, 'rejects') ?? run.id);
+  },
+} as const satisfies Endpoint;
+
+async function answerFile(granted: Granted, output: StoredOutput, entityTag: string, name: string): Promise<void> {
+  const { node, exchange } = granted;
   const headers: HeaderPair[] = [['ETag', entityTag]];
   const match = exchange.headerValues('if-match');
   if (match.length > 0 && !entityTagMatches(match, entityTag, true)) {
@@ -45,8 +107,7 @@ export async function getRunOutput(gate: Gate, node: NodeState, exchange: Exchan
   }
   const start = range?.start ?? 0;
   const length = range === null ? output.sizeBytes : range.end - range.start + 1;
-  const name = outputNameOf(run) ?? run.id;
-  const source = await openOutput(node, output, start);
+  const source = await openOutput(node, output, start, length);
   if (source === null) {
     exchange.refuse(runNotFound());
     return;
@@ -56,6 +117,13 @@ export async function getRunOutput(gate: Gate, node: NodeState, exchange: Exchan
   if (wantsSha256(exchange.headerValues('want-repr-digest'))) headers.push(await reprDigest(node, output, source));
   if (range !== null) headers.push(['Content-Range', `bytes ${range.start}-${range.end}/${output.sizeBytes}`]);
   exchange.bytes(range === null ? 200 : 206, headers, length, source);
+}
+
+/** The Run is there and has no output, or none yet. */
+function noOutput(node: NodeState, run: RunRecord): Refusal {
+  if (run.status !== 'running') return refusal('RUN_NOT_FOUND', 'The Run has failed: it has no output.');
+  const message = 'The Run is not finished: it has no output yet. Ask again after Retry-After seconds.';
+  return { ...refusal('RUN_NOT_FOUND', message), headers: [retryAfter(node, run)] };
 }
 
 function rangeOf(exchange: Exchange, output: StoredOutput, entityTag: string): ByteRange | 'unsatisfiable' | null {
@@ -68,17 +136,18 @@ function rangeOf(exchange: Exchange, output: StoredOutput, entityTag: string): B
 }
 
 /** null: it expired since the Run was found. */
-async function openOutput(node: NodeState, output: StoredOutput, start: number): Promise<ByteSource | null> {
-  try {
-    return whileDraining(node, await node.outputs.read(output, start));
-  } catch (fault) {
-    if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw fault;
-  }
+async function openOutput(
+  node: NodeState,
+  output: StoredOutput,
+  start: number,
+  lengthBytes: number,
+): Promise<RangeReader | null> {
+  const source = await node.outputs.open(output, start, lengthBytes);
+  return source === null ? null : whileDraining(node, source);
 }
 
 /** A drain waits until the source is closed, up to its deadline: then the download is cut with its connection. */
-function whileDraining({ drain }: NodeState, source: ByteSource): ByteSource {
+function whileDraining({ drain }: NodeState, source: RangeReader): RangeReader {
   const leave = drain.enter();
   const forget = drain.onDeadline(leave);
   const close = (): void => {
@@ -89,7 +158,7 @@ function whileDraining({ drain }: NodeState, source: ByteSource): ByteSource {
   return { read: (position, lengthBytes) => source.read(position, lengthBytes), close };
 }
 
-async function reprDigest(node: NodeState, output: StoredOutput, source: ByteSource): Promise<HeaderPair> {
+async function reprDigest(node: NodeState, output: StoredOutput, source: RangeReader): Promise<HeaderPair> {
   try {
     const digest = Buffer.from(await node.outputs.sha256(output), 'hex').toString('base64');
     return ['Repr-Digest', `sha-256=:${digest}:`];

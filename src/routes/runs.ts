@@ -1,71 +1,166 @@
-// create_run (its checks 2 to 8) and get_run.
-import type { Authenticated } from '../admission/authenticate.ts';
+// create_run (its checks before an Idempotency-Key, a slot and memory are taken) and get_run.
+import { passesRate } from '../admission/request-rate.ts';
+import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { boundaryOf } from '../http/multipart.ts';
+import { ERRORS_EVERYWHERE, headerParameter, pathParameter, runContent } from '../http/openapi.ts';
+import { CREATE_RUN_ENCODING } from '../http/openapi-schemas.ts';
 import { type Refusal, refusal } from '../http/refusal.ts';
 import { retryAfter } from '../runs/answer-run.ts';
 import { createRun } from '../runs/create-run.ts';
-import type { NodeState } from '../runs/node-state.ts';
-import type { CheckedTemplate } from '../runs/output-name.ts';
-import { type RunRecord, runJson } from '../runs/run.ts';
+import type { CreateRunRequest } from '../runs/create-run-request.ts';
+import { API_PATH, type RunRecord, runJson } from '../runs/run.ts';
 import { isRunId } from '../runs/run-ids.ts';
-import { FORM_BYTES_MAX } from '../runs/upload.ts';
-import { after, type Soon } from '../soon.ts';
-import { type Gate, grantAccess } from './access.ts';
+import { FORM_BYTES_MAX } from '../uploads/upload.ts';
+import { countRate } from './access.ts';
+import type { Endpoint, Granted } from './endpoint.ts';
+
+/** Of one Run. */
+export const RUN_PATH = `${API_PATH}/runs/{run_id}`;
 
 /** As sent: 1 to 255 characters from space to tilde. */
 const IDEMPOTENCY_KEY = /^[\x20-\x7E]{1,255}$/;
 
-export function postRun(gate: Gate, node: NodeState, exchange: Exchange, templateId: string): Soon<void> {
-  return after(grantAccess(gate, exchange, 'create_run'), (access) => {
-    if (access !== null) return postGranted(node, exchange, access, templateId);
+export const createRunEndpoint = {
+  name: 'create_run',
+  method: 'POST',
+  path: `${API_PATH}/templates/{template_id}/runs`,
+  scope: 'runs:write',
+  openApi: {
+    summary: 'Apply a Template to an uploaded file',
+    parameters: [
+      pathParameter('template_id'),
+      headerParameter('Idempotency-Key', 'A repeat with the same key replays the Run.', {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x20-\\x7E]{1,255}$',
+      }),
+    ],
+    body: {
+      required: true,
+      content: {
+        'multipart/form-data': {
+          schema: { $ref: '#/components/schemas/CreateRunForm' },
+          encoding: CREATE_RUN_ENCODING,
+        },
+      },
+    },
+    successes: [
+      {
+        status: 200,
+        description: 'A replayed Run that has finished.',
+        content: runContent('succeeded', 'failed'),
+        headers: ['Location', 'Idempotent-Replayed'],
+      },
+      {
+        status: 201,
+        description: 'The Run has finished: succeeded, or failed with its error.',
+        content: runContent('succeeded', 'failed'),
+        headers: ['Location'],
+      },
+      {
+        status: 202,
+        description: 'The Run goes on: poll it.',
+        content: runContent('running'),
+        headers: ['Location', 'Retry-After', 'Idempotent-Replayed'],
+      },
+    ],
+    errors: [
+      ...ERRORS_EVERYWHERE,
+      'MALFORMED_FILE',
+      'EXPORT_LIMIT_REACHED',
+      'TEMPLATE_NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'IDEMPOTENCY_KEY_REUSED',
+      'FILE_TOO_LARGE',
+      'ROW_LIMIT_EXCEEDED',
+      'UNSUPPORTED_FILE_TYPE',
+      'INVALID_PARSE_PARAMS',
+      'INVALID_IDEMPOTENCY_KEY',
+      'TEMPLATE_COLUMNS_MISSING',
+      'CONCURRENCY_LIMIT_REACHED',
+      'SERVER_BUSY',
+    ],
+  },
+  countsRate: true,
+  handle: postRun,
+} as const satisfies Endpoint;
+
+export const getRunEndpoint = {
+  name: 'get_run',
+  method: 'GET',
+  path: RUN_PATH,
+  scope: 'runs:read',
+  openApi: {
+    summary: 'Read a Run',
+    parameters: [pathParameter('run_id')],
+    successes: [
+      {
+        status: 200,
+        description: 'The Run.',
+        content: runContent('running', 'succeeded', 'failed'),
+        headers: ['Retry-After'],
+      },
+    ],
+    errors: [...ERRORS_EVERYWHERE, 'RUN_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'CONCURRENCY_LIMIT_REACHED', 'SERVER_BUSY'],
+  },
+  countsRate: true,
+  handle: getRun,
+} as const satisfies Endpoint;
+
+/** Checks 4 to 8. The rate is counted with what comes next: here only where the request is refused before. */
+function postRun(granted: Granted): MaybePromise<void> {
+  const { node, exchange, access, rates, name } = granted;
+  const request = readRequest(granted);
+  if ('boundary' in request) return createRun(node, request);
+  return andThen(countRate(rates, exchange, name, access), (passes) => {
+    if (passes) exchange.refuse(request);
   });
 }
 
 /** Checks 5 to 8. */
-function postGranted(
-  node: NodeState,
-  exchange: Exchange,
-  { account, subscription }: Authenticated<CheckedTemplate>,
-  templateId: string,
-): Soon<void> {
+function readRequest({ exchange, access, parameters }: Granted): CreateRunRequest | Refusal {
+  const { account, subscription } = access;
   const keys = exchange.headerValues('idempotency-key');
   const key = keys[0] ?? null;
   if (keys.length > 1 || (key !== null && !IDEMPOTENCY_KEY.test(key))) {
-    exchange.refuse(refusal('INVALID_IDEMPOTENCY_KEY', 'Send one Idempotency-Key of 1 to 255 printable characters.'));
-    return;
+    return refusal('INVALID_IDEMPOTENCY_KEY', 'Send one Idempotency-Key of 1 to 255 printable characters.');
   }
-  const template = account.templates.get(templateId);
-  if (template === undefined) {
-    exchange.refuse(refusal('TEMPLATE_NOT_FOUND', 'There is no Template with this id.'));
-    return;
-  }
+  const template = account.templates.get(parameters['template_id']!);
+  if (template === undefined) return refusal('TEMPLATE_NOT_FOUND', 'There is no Template with this id.');
+  exchange.templateId = template.id;
   const boundary = boundaryOf(exchange.header('content-type') ?? '');
-  const refused = bodyRefusal(exchange, boundary, subscription.plan.uploadBytesMax);
-  if (refused !== null || boundary === null) {
-    if (refused !== null) exchange.refuse(refused);
-    return;
+  if (boundary === null) {
+    return refusal('UNSUPPORTED_FILE_TYPE', 'Send the file as multipart/form-data with a boundary.');
   }
-  return createRun(node, { exchange, account, subscription, template, key, boundary });
+  const refused = bodyRefusal(exchange, subscription.plan.uploadBytesMax);
+  if (refused !== null) return refused;
+  const rateLimit = subscription.plan.rateLimits.create_run;
+  return { exchange, account, subscription, template, rateLimit, key, boundary };
 }
 
-export async function getRun(gate: Gate, node: NodeState, exchange: Exchange, runId: string): Promise<void> {
-  const access = await grantAccess(gate, exchange, 'get_run');
-  if (access === null) return;
-  const run = await findRun(node, exchange, access.account.id, runId);
-  if (run !== null) exchange.json(200, runJson(run), run.status === 'running' ? [retryAfter(run)] : []);
+async function getRun(granted: Granted): Promise<void> {
+  const { exchange, node } = granted;
+  const run = await findRun(granted);
+  if (run !== null) exchange.json(200, runJson(run), run.status === 'running' ? [retryAfter(node, run)] : []);
 }
 
-/** The account's Run; null: the exchange has been answered with 404. */
-export async function findRun(
-  node: NodeState,
-  exchange: Exchange,
-  account: string,
-  runId: string,
-): Promise<RunRecord | null> {
-  const run = isRunId(runId) ? await node.runs.get(account, runId, Date.now()) : null;
-  if (run === null) exchange.refuse(runNotFound());
-  else exchange.runId = run.id;
+/** Check 4 and the account's Run in one step; null: the exchange has been answered. */
+export async function findRun({ node, exchange, access, rates, name, parameters }: Granted): Promise<RunRecord | null> {
+  const runId = parameters['run_id']!;
+  const { id } = access.account;
+  const limit = access.subscription.plan.rateLimits[name];
+  const { rate, run } = isRunId(runId)
+    ? await node.runs.read(id, runId, { operation: name, limit })
+    : { rate: await rates.take(id, name, limit), run: null };
+  if (!passesRate(exchange, name, limit, rate)) return null;
+  if (run === null) {
+    exchange.refuse(runNotFound());
+    return null;
+  }
+  exchange.runId = run.id;
+  exchange.templateId = run.templateId;
   return run;
 }
 
@@ -74,10 +169,7 @@ export function runNotFound(): Refusal {
 }
 
 /** Checks 7 and 8. */
-function bodyRefusal(exchange: Exchange, boundary: string | null, fileBytesMax: number | null): Refusal | null {
-  if (boundary === null) {
-    return refusal('UNSUPPORTED_FILE_TYPE', 'Send the file as multipart/form-data with a boundary.');
-  }
+function bodyRefusal(exchange: Exchange, fileBytesMax: number | null): Refusal | null {
   const encodings = exchange.headerValues('content-encoding');
   if (!encodings.every((encoding) => encoding === '' || encoding.toLowerCase() === 'identity')) {
     return refusal('UNSUPPORTED_FILE_TYPE', 'Send the body without a Content-Encoding.');

@@ -1,10 +1,35 @@
 // list_templates: the account's Templates.
-import type { Exchange } from '../http/exchange.ts';
-import { type Gate, grantAccess } from './access.ts';
+import { ERRORS_EVERYWHERE } from '../http/openapi.ts';
+import { TEMPLATE_LIST_EXAMPLE } from '../http/openapi-examples.ts';
+import { API_PATH } from '../runs/run.ts';
+import type { Endpoint, Granted } from './endpoint.ts';
 
-export async function listTemplates(gate: Gate, exchange: Exchange): Promise<void> {
-  const access = await grantAccess(gate, exchange, 'list_templates');
-  if (access === null) return;
+export const listTemplatesEndpoint = {
+  name: 'list_templates',
+  method: 'GET',
+  path: `${API_PATH}/templates`,
+  scope: 'templates:read',
+  openApi: {
+    summary: "List the account's Templates",
+    parameters: [],
+    successes: [
+      {
+        status: 200,
+        description: 'The Templates.',
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/TemplateList' },
+            example: TEMPLATE_LIST_EXAMPLE,
+          },
+        },
+      },
+    ],
+    errors: [...ERRORS_EVERYWHERE, 'CONCURRENCY_LIMIT_REACHED'],
+  },
+  handle: answer,
+} as const satisfies Endpoint;
+
+function answer({ exchange, access }: Granted): void {
   const data = [...access.account.templates.values()].map(({ id, name, description, outputFormat }) => {
     return { id, name, description, output_format: outputFormat };
   });

@@ -1,130 +1,80 @@
-// Checks 10 to 12 of create_run: quota, slot, memory. What they take hangs on one object and is given back together.
-import { reservationBytes } from '../../workers/template/reservation.ts';
-import { chargeDigest, chargeDigestPrefix } from '../admission/charge-digest.ts';
-import type { HeldThing, Lease } from '../admission/lease.ts';
-import type { QuotaAnswer, QuotaReservation } from '../admission/quota-ledger.ts';
-import type { Account, CatalogTemplate, Subscription } from '../catalog/catalog.ts';
+// Checks 9 to 12 of create_run, asked of the desk in one step: key, quota, slot, and whether this node has room. Memory is
+// reserved before, so that the desk can be told.
+
+import type { Lease } from '../admission/lease.ts';
+import type { RunMemory } from '../admission/run-memory.ts';
+import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
-import { after, type Soon } from '../soon.ts';
+import type { AdmissionAnswer, AdmissionOutcome } from '../stores/admission-desk.ts';
+import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import type { NodeState } from './node-state.ts';
-import type { CheckedTemplate } from './output-name.ts';
 
 /** How long a client waits before it asks again for a slot, in seconds: Runs take seconds. */
 const SLOT_RETRY_SECONDS = '1';
 
-export interface AdmissionRequest {
-  readonly account: Account;
-  readonly subscription: Subscription;
-  readonly template: CatalogTemplate<CheckedTemplate>;
-  /** The Idempotency-Key, null = none. */
-  readonly key: string | null;
+/** Disk and memory of this node for one request: the memory, or why there is none. */
+export type Room =
+  | { readonly memory: RunMemory; readonly refusal: null }
+  | { readonly memory: null; readonly refusal: Refusal };
+
+/** Check 12. What is reserved hangs on the lease. */
+export function reserveRoom(node: NodeState, request: CreateRunRequest, lease: Lease): MaybePromise<Room> {
+  if (node.drain.draining) return noRoom('The service is about to stop. Try again shortly.');
+  return andThen(node.disk.space(), ({ trouble, aboveFloor }): Room => {
+    if (trouble !== null) return noRoom('The service cannot store files. Try again shortly.');
+    if (!aboveFloor) return noRoom('The service is short of disk space. Try again shortly.');
+    const memory = node.memories.admit(request.account.id, request.template.checked.reservationBytes);
+    if (memory === null) return noRoom('The service is at its memory budget. Try again shortly.');
+    lease.hold(() => memory.giveBack());
+    return { memory, refusal: null };
+  });
 }
 
-/** What one admitted request holds. Everything hangs on the lease; `giveBack` returns it before files are removed. */
-export class Admission {
-  readonly request: AdmissionRequest;
-  #node: NodeState;
-  #lease: Lease;
-  #reservation: QuotaReservation | null = null;
-  /** The quota is used up; only a repeat of a Run that was charged before may go on. */
-  #overQuota: Refusal | null = null;
-  #held: HeldThing[] = [];
-  #memory: HeldThing | null = null;
+function noRoom(message: string): Room {
+  return { memory: null, refusal: busy(message) };
+}
 
-  constructor(node: NodeState, request: AdmissionRequest, lease: Lease) {
-    this.#node = node;
-    this.request = request;
-    this.#lease = lease;
-  }
+/** @param isCounted its rate was counted before */
+export function askDesk(
+  node: NodeState,
+  { account, subscription, template, key, rateLimit }: CreateRunRequest,
+  runId: string,
+  room: boolean,
+  isCounted: boolean,
+): MaybePromise<AdmissionAnswer> {
+  const { desk, periods } = node;
+  const { plan } = subscription;
+  return desk.admit({
+    runId,
+    node: node.name,
+    account: account.id,
+    rate: isCounted ? null : rateLimit,
+    key: key === null ? null : { text: key, templateId: template.id },
+    period: periods.of(subscription, desk.now()),
+    quotaMax: plan.runsPerPeriod,
+    slotsMax: plan.runsInFlightMax,
+    room,
+  });
+}
 
-  /** Checks 10 to 12. */
-  takeAll(): Soon<Refusal | null> {
-    return after(this.takeQuotaAndSlot(), (refused) => refused ?? this.takeMemory());
-  }
+/** What a request that was not admitted is answered with. @param noRoom why there is none */
+export function refusalOf(
+  node: NodeState,
+  request: CreateRunRequest,
+  outcome: Extract<AdmissionOutcome, { kind: 'other_template' | 'quota' | 'slots' | 'no_room' }>,
+  noRoom: Refusal | null,
+): Refusal {
+  if (outcome.kind === 'other_template') return keyReused();
+  if (outcome.kind === 'quota') return quotaRefusal(node, request, outcome.used);
+  if (outcome.kind === 'no_room') return noRoom ?? busy('The service has no room for it. Try again shortly.');
+  const { plan } = request.subscription;
+  const message = `The account has ${plan.runsInFlightMax} Runs in flight, as many as its plan allows.`;
+  return { code: 'CONCURRENCY_LIMIT_REACHED', message, headers: [['Retry-After', SLOT_RETRY_SECONDS]] };
+}
 
-  /** Checks 10 and 11. */
-  takeQuotaAndSlot(): Soon<Refusal | null> {
-    const { account, subscription } = this.request;
-    const now = Date.now();
-    const { ledger, periods } = this.#node;
-    const answer = ledger.reserve(account.id, periods.of(subscription, now), subscription.plan.runsPerPeriod);
-    return after(answer, (quota) => {
-      if (!quota.ok) return this.#overQuotaOrRefused(quota, now);
-      const { reservation } = quota;
-      this.#reservation = reservation;
-      this.#hold(() => ledger.release(reservation));
-      return this.#takeSlot();
-    });
-  }
-
-  async #overQuotaOrRefused(quota: Extract<QuotaAnswer, { ok: false }>, now: number): Promise<Refusal | null> {
-    const { account, key } = this.request;
-    const { used, limit } = quota;
-    const resetsAt = new Date(quota.resetsAt).toISOString();
-    const message = `The account has used its ${limit} Runs of this billing period.`;
-    const refusal: Refusal = { code: 'EXPORT_LIMIT_REACHED', message, quota: { used, limit, resets_at: resetsAt } };
-    const { ledger } = this.#node;
-    if (key === null || !(await ledger.wasChargedUnder(chargeDigestPrefix(account.id, key), now))) return refusal;
-    this.#overQuota = refusal;
-    return this.#takeSlot();
-  }
-
-  #takeSlot(): Refusal | null {
-    const { account, subscription } = this.request;
-    const { plan } = subscription;
-    const { slots } = this.#node;
-    if (!slots.take(account.id, plan.runsInFlightMax)) {
-      const message = `The account has ${plan.runsInFlightMax} Runs in flight, as many as its plan allows.`;
-      return { code: 'CONCURRENCY_LIMIT_REACHED', message, headers: [['Retry-After', SLOT_RETRY_SECONDS]] };
-    }
-    this.#hold(() => slots.release(account.id));
-    return null;
-  }
-
-  /** Check 12. */
-  takeMemory(): Soon<Refusal | null> {
-    const { disk, drain } = this.#node;
-    if (drain.draining) return busy('The service is about to stop. Try again shortly.');
-    return after(disk.space(), ({ trouble, aboveFloor }) => {
-      if (trouble !== null) return busy('The service cannot store files. Try again shortly.');
-      if (!aboveFloor) return busy('The service is short of disk space. Try again shortly.');
-      return this.#reserveMemory();
-    });
-  }
-
-  #reserveMemory(): Refusal | null {
-    const { budget } = this.#node;
-    const bytes = reservationBytes(this.request.template.checked);
-    if (!budget.tryReserve(bytes, 'reservations')) {
-      return busy('The service is at its memory budget. Try again shortly.');
-    }
-    this.#memory = this.#lease.hold(() => budget.release(bytes, 'reservations'));
-    return null;
-  }
-
-  /** Of a request that was let in over its quota: whether this very request was charged before. */
-  quotaRefusal(fingerprint: string): Soon<Refusal | null> {
-    if (this.#overQuota === null) return null;
-    const { account, key } = this.request;
-    const charged = this.#node.ledger.wasCharged(chargeDigest(account.id, key ?? '', fingerprint));
-    return charged.then((before) => (before ? null : this.#overQuota));
-  }
-
-  /** Charges one succeeded Run; on the disk when it resolves. False: it had been charged before. */
-  charge(fingerprint: string, expiresAt: number): Soon<boolean> {
-    if (this.#reservation === null) return false;
-    const { account, key } = this.request;
-    const remembered = key === null ? null : { digest: chargeDigest(account.id, key, fingerprint), expiresAt };
-    return this.#node.ledger.commit(this.#reservation, remembered);
-  }
-
-  /** Gives back quota (unless it was charged) and slot; memory only when the engine has let it go. Idempotent. */
-  giveBack(withMemory: boolean): void {
-    for (let thing = this.#held.pop(); thing !== undefined; thing = this.#held.pop()) thing.giveBack();
-    if (withMemory) this.#memory?.giveBack();
-  }
-
-  #hold(giveBack: () => void): void {
-    this.#held.push(this.#lease.hold(giveBack));
-  }
+export function quotaRefusal({ desk, periods }: NodeState, { subscription }: CreateRunRequest, used: number): Refusal {
+  const limit = subscription.plan.runsPerPeriod ?? used;
+  const resetsAt = new Date(periods.of(subscription, desk.now()).endsAt).toISOString();
+  const message = `The account has used its ${limit} Runs of this billing period.`;
+  return { code: 'EXPORT_LIMIT_REACHED', message, quota: { used, limit, resets_at: resetsAt } };
 }

@@ -1,22 +1,26 @@
 // Leads one Run from the start of its work to its end: the time limit, the drain, a client that nobody will answer, and
 // what the engine's end means. It does not talk to clients: they wait on the LiveRun.
-import { Failed, type Failure, type FailureCode } from '../../workers/failure.ts';
-import type { TaskOutcome } from '../../workers/messages.ts';
+import { Failed, type Failure } from '../../workers/protocol/failure.ts';
+import { REJECTS_SUFFIX, type TaskOutcome } from '../../workers/protocol/messages.ts';
+import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
-import type { HttpErrorCode } from '../http/status.ts';
-import { after, type Soon } from '../soon.ts';
-import type { Admission } from './admit.ts';
+import { isHttpError } from '../http/status.ts';
+import { REJECTS_MIME_TYPE, rejectsName } from '../outputs/output-name.ts';
+import type { StoredOutput } from '../outputs/output-store.ts';
+import { StoreUnavailableError } from '../stores/store-unavailable.ts';
+import type { Admission } from './admission.ts';
 import type { EngineEnd, EngineRun } from './engine-run.ts';
-import type { Ownership } from './idempotency.ts';
+import { INTERRUPTED } from './interrupted-run.ts';
 import type { LiveRun, RunOver } from './live-run.ts';
 import type { NodeState } from './node-state.ts';
-import { finishRun, type RunResult } from './run.ts';
+import { endedRun, type RunResult } from './run.ts';
 
 export interface Conducted {
   readonly live: LiveRun;
+  /** When the last byte of its body came (performance.now). */
+  readonly bodyEndedAfter: number;
   readonly engine: EngineRun;
   readonly admission: Admission;
-  readonly ownership: Ownership | null;
   readonly fingerprint: string;
   readonly fileBytes: number;
   readonly requestId: string;
@@ -26,35 +30,37 @@ export interface Conducted {
   readonly onDeserted: (listener: () => void) => void;
 }
 
-/** Failures with which a Run ends as a failed Run even while its POST waits; everything else is an HTTP error then. */
-const FAILED_RUN_CODES: ReadonlySet<FailureCode> = new Set([
-  'RUN_INTERRUPTED',
-  'RUN_TIMEOUT',
-  'RUN_RESOURCE_LIMIT',
-  'TEMPLATE_ROW_ERROR',
-  'TEMPLATE_TOO_MANY_ERRORS',
-  'TEMPLATE_CHECK_FAILED',
-]);
-
 const FAULT: Failure = {
   code: 'INTERNAL_ERROR',
   message: 'The service has made a mistake. Its log has the request id.',
 };
 
-const INTERRUPTED: Failure = {
+/** The disk did not take its charge: a later request may have better luck. */
+const UNCHARGED: Failure = {
   code: 'RUN_INTERRUPTED',
-  message: 'The service was interrupted before the Run completed. Send the request again with the same key.',
+  message: 'The Run could not be recorded. Send the request again with the same key.',
 };
+
+/** A Run that takes so long is shown to others: most are over before. */
+const SHOWN_AFTER_MILLISECONDS = 200;
+
+/** A Run that no thread has begun for so long will not be begun: those that hold the threads are stopped before. */
+const WAIT_MILLISECONDS_MAX = 600_000;
+
+/** Others have given the Run up, or it could not be recorded. */
+const UNRECORDED = { kind: 'void', refusal: busy('The Run could not be recorded. Send the request again.') } as const;
 
 type Ending =
   | { readonly kind: 'engine'; readonly end: EngineEnd }
   | { readonly kind: 'timeout' }
+  /** No thread has begun it. */
+  | { readonly kind: 'waited' }
   | { readonly kind: 'drained' }
   | { readonly kind: 'deserted' };
 
-/** Resolves when the Run is over and everybody who waits has been told. Never rejects. */
+/** Resolves when the Run is over and everybody who waits has been informed. Never rejects. */
 export async function conductRun(node: NodeState, run: Conducted): Promise<void> {
-  const { live, engine, admission, ownership } = run;
+  const { live, engine, admission } = run;
   let over: RunOver;
   let engineIsDone = false;
   try {
@@ -64,43 +70,54 @@ export async function conductRun(node: NodeState, run: Conducted): Promise<void>
     const judged = judge(node, run, ending);
     over = judged instanceof Promise ? await judged : judged;
   } catch (fault) {
-    const failure = fault instanceof Failed ? fault.failure : FAULT;
-    if (failure === FAULT) node.onFault(fault, run.requestId);
+    const failure = failureOf(fault);
+    if (!(fault instanceof Failed)) node.onFault(fault, run.requestId);
     engine.cancel();
-    over = await failed(node, run, failure, null);
+    over = await failedAtLast(node, run, failure);
   }
-  const removed = over.kind === 'void' ? node.runs.remove(live.run.id) : undefined;
-  if (removed instanceof Promise) await removed;
-  // Whoever is told may come back at once: what the Run held is free by then.
-  admission.giveBack(engineIsDone);
-  if (over.kind === 'finished') ownership?.finish(over.run);
-  else ownership?.abandon();
+  // Whoever is informed may come back at once: what the Run held is free by then.
+  if (engineIsDone) admission.memory.giveBack();
+  admission.settle(over.kind === 'finished' ? run.fingerprint : null);
   live.end(over);
 }
 
-/** The first of what can end a Run. */
-function nextEnding(node: NodeState, { live, engine, onDeserted }: Conducted): Promise<Ending> {
+/** The first of what can end a Run. Its time begins with the work on it, and not while it waits behind others. */
+function nextEnding(node: NodeState, run: Conducted): Promise<Ending> {
+  const { engine, onDeserted } = run;
   return new Promise((resolve) => {
-    const left = live.run.createdAt + node.runMilliseconds - Date.now();
-    const timer = setTimeout(() => end({ kind: 'timeout' }), Math.max(0, left));
+    const showing = setTimeout(() => show(node, run), SHOWN_AFTER_MILLISECONDS);
+    let timer = setTimeout(() => end({ kind: 'waited' }), WAIT_MILLISECONDS_MAX);
     let forget = (): void => {};
     const end = (ending: Ending): void => {
       clearTimeout(timer);
+      clearTimeout(showing);
       forget();
       resolve(ending);
     };
     forget = node.drain.onDeadline(() => end({ kind: 'drained' }));
+    engine.onBegun(() => {
+      clearTimeout(timer);
+      timer = setTimeout(() => end({ kind: 'timeout' }), node.runMilliseconds);
+    });
     engine.onEnd((ended) => end({ kind: 'engine', end: ended }));
     onDeserted(() => end({ kind: 'deserted' }));
   });
 }
 
-function judge(node: NodeState, run: Conducted, ending: Ending): Soon<RunOver> {
-  if (ending.kind === 'deserted') {
-    run.live.drop();
-    return { kind: 'void', refusal: busy('The client of this Run has left.') };
+/** Where the store fails, it is asked again at the end of the Run. */
+function show(node: NodeState, { admission, live, fingerprint, requestId }: Conducted): void {
+  try {
+    const begun = admission.begin(live.run, fingerprint);
+    if (begun instanceof Promise) begun.catch((fault) => node.onFault(fault, requestId));
+  } catch (fault) {
+    node.onFault(fault, requestId);
   }
-  if (ending.kind === 'drained') return failed(node, run, INTERRUPTED, null);
+}
+
+function judge(node: NodeState, run: Conducted, ending: Ending): MaybePromise<RunOver> {
+  if (ending.kind === 'deserted')
+    return dropped(node, run, busy('The client of this Run has left.'), INTERRUPTED, null);
+  if (ending.kind === 'drained' || ending.kind === 'waited') return failed(node, run, INTERRUPTED, null);
   if (ending.kind === 'timeout') {
     const message = `The Run was stopped after ${node.runMilliseconds / 1000} s, the longest time that a Run may take.`;
     return failed(node, run, { code: 'RUN_TIMEOUT', message }, null);
@@ -120,69 +137,115 @@ function judge(node: NodeState, run: Conducted, ending: Ending): Soon<RunOver> {
 
 async function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, outputPath: string): Promise<RunOver> {
   if (outcome.output === null) throw new Error('the engine reported success without an output');
-  const keeping = node.outputs.keep(outcome.output, outputPath);
+  const { live } = run;
+  const kept = { runId: live.run.id, keepMilliseconds: node.retentionMilliseconds };
+  const keeping = node.outputs.keep(outcome.output, outputPath, { ...kept, file: 'output' });
   const stored = keeping instanceof Promise ? await keeping : keeping;
+  let storedRejects: StoredOutput | null = null;
+  const remove = async (): Promise<void> => {
+    await node.outputs.remove(stored);
+    if (storedRejects !== null) await node.outputs.remove(storedRejects);
+  };
   try {
-    const completedAt = Date.now();
-    const expiresAt = completedAt + node.retentionMilliseconds;
-    const charging = run.admission.charge(run.fingerprint, expiresAt);
-    const charged = charging instanceof Promise ? await charging : charging;
+    if (outcome.rejects !== null) {
+      const rejectsPath = outputPath + REJECTS_SUFFIX;
+      storedRejects = await node.outputs.keep(outcome.rejects, rejectsPath, { ...kept, file: 'rejects' });
+    }
+    const completedAt = node.desk.now();
     const { rowsWritten, truncated, reportText } = outcome;
     const { mimeType, ending } = outcome.output;
     const output = { stored, name: run.outputName(ending), mimeType };
-    const result = { completedAt, expiresAt, rowsWritten, truncated, output, error: null, reportText };
-    const over = finish(node, run, result, outcome, charged);
-    return over instanceof Promise ? await over : over;
+    const expiresAt = completedAt + node.retentionMilliseconds;
+    const rejects = storedRejects && {
+      stored: storedRejects,
+      name: rejectsName(output.name),
+      mimeType: REJECTS_MIME_TYPE,
+    };
+    const result = { completedAt, expiresAt, rowsWritten, truncated, output, rejects, error: null, reportText };
+    const finishing = finish(node, run, result, outcome);
+    const over = finishing instanceof Promise ? await finishing : finishing;
+    if (over.kind === 'void') await remove();
+    return over;
   } catch (fault) {
-    await node.outputs.remove(stored);
+    await remove();
     throw fault;
   }
 }
 
 /** A failed Run, or nothing at all when an HTTP error can still be given. */
-function failed(node: NodeState, run: Conducted, failure: Failure, outcome: TaskOutcome | null): Soon<RunOver> {
-  const { code, message } = failure;
-  if (!FAILED_RUN_CODES.has(code) && run.live.drop()) return { kind: 'void', refusal: refusalOf(failure) };
-  const completedAt = Date.now();
-  return finish(
-    node,
-    run,
-    {
-      completedAt,
-      expiresAt: completedAt + node.retentionMilliseconds,
-      rowsWritten: null,
-      truncated: false,
-      output: null,
-      error: { code, message },
-      reportText: outcome?.reportText ?? null,
-    },
-    outcome,
-    false,
-  );
+function failed(node: NodeState, run: Conducted, failure: Failure, outcome: TaskOutcome | null): MaybePromise<RunOver> {
+  const { code } = failure;
+  if (isHttpError(code)) return dropped(node, run, { ...failure, code }, failure, outcome);
+  return finish(node, run, failedResult(node, failure, outcome), outcome);
 }
 
+/** Nothing remains; where the Run was promised, a failed one does. */
+function dropped(
+  node: NodeState,
+  run: Conducted,
+  refusal: Refusal,
+  failure: Failure,
+  outcome: TaskOutcome | null,
+): MaybePromise<RunOver> {
+  return andThen(run.admission.finish(null), (answer): MaybePromise<RunOver> => {
+    if (answer === 'promised') return finish(node, run, failedResult(node, failure, outcome), outcome);
+    return { kind: 'void', refusal };
+  });
+}
+
+function failureOf(fault: unknown): Failure {
+  if (fault instanceof Failed) return fault.failure;
+  return fault instanceof StoreUnavailableError ? UNCHARGED : FAULT;
+}
+
+/** After a fault. Where not even this can be recorded, nobody may wait for ever. */
+async function failedAtLast(node: NodeState, run: Conducted, failure: Failure): Promise<RunOver> {
+  try {
+    if (failure === UNCHARGED) return await dropped(node, run, UNRECORDED.refusal, failure, null);
+    return await failed(node, run, failure, null);
+  } catch (fault) {
+    node.onFault(fault, run.requestId);
+    return UNRECORDED;
+  }
+}
+
+function failedResult(node: NodeState, { code, message }: Failure, outcome: TaskOutcome | null): RunResult {
+  const completedAt = node.desk.now();
+  return {
+    completedAt,
+    expiresAt: completedAt + node.retentionMilliseconds,
+    rowsWritten: null,
+    truncated: false,
+    output: null,
+    rejects: null,
+    error: { code, message },
+    reportText: outcome?.reportText ?? null,
+  };
+}
+
+/** Records the end. When it rejects, nothing was recorded, and the Run may end otherwise. */
 function finish(
   node: NodeState,
-  { live, fileBytes, requestId }: Conducted,
+  run: Conducted,
   result: RunResult,
   outcome: TaskOutcome | null,
-  charged: boolean,
-): Soon<RunOver> {
-  finishRun(live.run, result, node);
-  node.onRunEnded(live.run, {
-    requestId,
-    milliseconds: result.completedAt - live.run.createdAt,
-    busyMilliseconds: outcome?.busyMilliseconds ?? null,
-    fileBytes,
-    rowsRead: outcome?.rowsRead ?? null,
-    rowsWritten: result.rowsWritten,
-    charged,
+): MaybePromise<RunOver> {
+  const { live, bodyEndedAfter, fileBytes, requestId, fingerprint, admission } = run;
+  const record = endedRun(live.run, result, node);
+  const keepMilliseconds = node.retentionMilliseconds;
+  const { expiresAt, output } = result;
+  const end = { record, fingerprint, keepMilliseconds, expiresAt, isCharged: output !== null };
+  return andThen(admission.finish(end), (answer): RunOver => {
+    if (answer !== 'done' && answer !== 'charged') return UNRECORDED;
+    node.onRunEnded(record, {
+      requestId,
+      milliseconds: Math.round(performance.now() - bodyEndedAfter),
+      busyMilliseconds: outcome?.busyMilliseconds ?? null,
+      fileBytes,
+      rowsRead: outcome?.rowsRead ?? null,
+      rowsWritten: result.rowsWritten,
+      charged: answer === 'charged',
+    });
+    return { kind: 'finished', run: record };
   });
-  // Last: a fault before leads to a second end, and only one is kept.
-  return after(node.runs.finished(live.run), () => ({ kind: 'finished', run: live.run }));
-}
-
-function refusalOf(failure: Failure): Refusal {
-  // The codes of failed Runs were sorted out before.
-  return { ...failure, code: failure.code as HttpErrorCode };
 }

@@ -1,5 +1,5 @@
 // The end of the node's life: no new Runs, then a deadline for what is under way. It does not know signals or sockets.
-// States: open → draining (until the deadline, or until nothing is under way) → over (the deadline has passed).
+// States: open → announced (only /readyz knows, so that balancers send nothing more) → draining (until the deadline, or until nothing is under way) → over (the deadline has passed).
 
 /** One who is to be told of the deadline: in a ring, which costs a small Run less than its places in a Set. */
 class Waiting {
@@ -30,6 +30,7 @@ class Waiting {
 
 export class Drain {
   draining = false;
+  announced = false;
   /** Head of the ring of all who wait. */
   #waits = new Waiting(() => {});
   #idle: (() => void) | null = null;
@@ -64,8 +65,15 @@ export class Drain {
     return () => waiting.leave();
   }
 
+  /** Resolves after so long, in which everything is taken as before. */
+  async announce(milliseconds: number): Promise<void> {
+    this.announced = true;
+    if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  }
+
   /** Takes nothing new; resolves when nothing is under way, after the deadline at the latest when that ends it. */
   async run(milliseconds: number): Promise<void> {
+    this.announced = true;
     this.draining = true;
     if (this.#underWay === 0) return;
     const idle = new Promise<void>((resolve) => {
@@ -78,7 +86,7 @@ export class Drain {
 
   #deadline(): void {
     this.#over = true;
-    // One that is told may take others back.
+    // One that is informed may take others back.
     for (let first = this.#waits.after; first !== this.#waits; first = this.#waits.after) {
       first.leave();
       first.listener();

@@ -1,4 +1,5 @@
-// A Run that is not over: what those who wait for it hold on to. It decides nothing; conduct.ts ends it.
+// A Run of this node that is not over: what those who wait for it hold on to. It decides nothing; conduct.ts ends it.
+import type { MaybePromise } from '../collections/maybe-promise.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { RunRecord } from './run.ts';
 
@@ -8,14 +9,17 @@ export type RunOver =
   | { readonly kind: 'void'; readonly refusal: Refusal };
 
 export class LiveRun {
+  /** While it runs. */
   readonly run: RunRecord;
+  #ask: () => MaybePromise<boolean>;
   #promised = false;
-  #void = false;
   #over: RunOver | null = null;
   #listeners: ((over: RunOver) => void)[] = [];
 
-  constructor(run: RunRecord) {
+  /** @param ask promises the Run to others; false: no Run remains */
+  constructor(run: RunRecord, ask: () => MaybePromise<boolean>) {
     this.run = run;
+    this.#ask = ask;
   }
 
   /** Calls back when it is over; at once when it already is. A listener may not throw. */
@@ -30,19 +34,20 @@ export class LiveRun {
   }
 
   /** Promises the Run. False: it has just been decided that no Run remains. */
-  promise(): boolean {
-    if (!this.#void) this.#promised = true;
-    return this.#promised;
-  }
-
-  /** Decides that no Run remains. False: it was promised. */
-  drop(): boolean {
-    if (!this.#promised) this.#void = true;
-    return this.#void;
+  promise(): MaybePromise<boolean> {
+    if (this.#promised) return true;
+    const asked = this.#ask();
+    if (asked instanceof Promise) return asked.then((promised) => this.#note(promised));
+    return this.#note(asked);
   }
 
   end(over: RunOver): void {
     this.#over = over;
     for (const tell of this.#listeners.splice(0)) tell(over);
+  }
+
+  #note(promised: boolean): boolean {
+    this.#promised ||= promised;
+    return promised;
   }
 }

@@ -1,22 +1,21 @@
-// Makes a Run of an admitted request: receives the upload (check 13) with the engine at its heels, starts the Run (14),
+// Makes a Run of an admitted request: receives the upload with the engine at its heels, starts the Run,
 // answers, and stays with it until it is over.
 import type { Lease } from '../admission/lease.ts';
+import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal, refusal } from '../http/refusal.ts';
-import { after, type Soon } from '../soon.ts';
-import type { Admission } from './admit.ts';
-import { answerWhenOver } from './answer-run.ts';
+import { Upload, type UploadEnd } from '../uploads/upload.ts';
+import type { Admission } from './admission.ts';
+import { quotaRefusal } from './admit.ts';
+import { answerWhenOver, promiseRun } from './answer-run.ts';
 import { conductRun } from './conduct.ts';
 import { type CreateRunRequest, keyReused } from './create-run-request.ts';
 import { EngineRun } from './engine-run.ts';
-import type { Ownership } from './idempotency.ts';
 import { LiveRun } from './live-run.ts';
 import type { NodeState } from './node-state.ts';
-import { newRun } from './run.ts';
-import { Upload, type UploadEnd } from './upload.ts';
+import { newRun, type RunRecord } from './run.ts';
 
 export interface RunClaims {
   readonly admission: Admission;
-  readonly ownership: Ownership | null;
   readonly lease: Lease;
   /** An upload that has begun (a repeat that took over), else null. */
   readonly upload: Upload | null;
@@ -57,68 +56,82 @@ export function answerUploadEnd({ exchange }: CreateRunRequest, end: Exclude<Upl
   else exchange.refuseCut(end.refusal, end.cut);
 }
 
+/** The caller abandons the admission where it has not been given its Run. */
 export async function makeRun(node: NodeState, request: CreateRunRequest, claims: RunClaims): Promise<void> {
-  const { admission, ownership, lease } = claims;
+  const { admission, lease } = claims;
   const upload = claims.upload ?? storedUpload(node, request, lease);
   const frame = node.frames.of(request.account, request.subscription, request.template);
-  const engine = new EngineRun(node, upload, frame);
+  const engine = new EngineRun(node, upload, frame, admission.memory);
   // Before the spool goes, and before the memory is free, the engine has let go of both.
   lease.hold(() => engine.closed());
   if (claims.upload === null) upload.begin();
   const end = await upload.finished;
-  const asked = end.kind === 'whole' ? refusalOf(claims, end) : null;
+  // By the store's clock: when its body ended.
+  const createdAt = Math.round(node.desk.now() - (performance.now() - upload.endedAfter));
+  const run = newRun(admission.runId, request.account.id, request.template.id, createdAt);
+  const asked = end.kind === 'whole' ? refusalOf(node, request, admission, run, end) : null;
   const refused = asked instanceof Promise ? await asked : asked;
-  if (end.kind !== 'whole' || refused !== null) {
-    engine.cancel();
-    admission.giveBack(upload.spool?.inMemory === true);
-    ownership?.abandon();
-    if (end.kind !== 'whole') answerUploadEnd(request, end);
-    else if (refused !== null) request.exchange.refuse(refused);
+  if (end.kind === 'whole' && refused === null) {
+    await startRun(node, request, admission, run, upload, engine, end);
     return;
   }
-  await startRun(node, request, claims, upload, engine, end);
+  engine.cancel();
+  if (upload.spool?.inMemory === true) admission.memory.giveBack();
+  // Whoever is refused may come back at once.
+  const left = admission.abandon();
+  if (left instanceof Promise) await left;
+  if (end.kind !== 'whole') answerUploadEnd(request, end);
+  else if (refused !== null) request.exchange.refuse(refused);
 }
 
 /** What is found once the body is whole, before the engine is asked. */
-function refusalOf({ ownership, admission }: RunClaims, end: Whole): Soon<Refusal | null> {
-  if (ownership !== null && !ownership.matches(end.fingerprint)) return keyReused();
-  return after(admission.quotaRefusal(end.fingerprint), (overQuota) => {
-    const { problem } = end.parameters;
-    return overQuota ?? (problem === null ? null : refusal('INVALID_PARSE_PARAMS', problem));
+function refusalOf(
+  node: NodeState,
+  request: CreateRunRequest,
+  admission: Admission,
+  run: RunRecord,
+  { fingerprint, parameters: { problem } }: Whole,
+): MaybePromise<Refusal | null> {
+  const { former, overQuota } = admission.admitted;
+  if (former !== null && former !== fingerprint) return keyReused();
+  const unsound = problem === null ? null : refusal('INVALID_PARSE_PARAMS', problem);
+  if (overQuota === null) return unsound;
+  // Only the desk knows whether this very request was charged before.
+  return andThen(admission.begin(run, fingerprint), (begun) => {
+    return begun === 'over_quota' ? quotaRefusal(node, request, overQuota.used) : unsound;
   });
 }
 
 function startRun(
   node: NodeState,
   request: CreateRunRequest,
-  { admission, ownership }: RunClaims,
+  admission: Admission,
+  run: RunRecord,
   upload: Upload,
   engine: EngineRun,
-  end: Whole,
-): Soon<void> {
-  const { exchange, account, template, key } = request;
-  const run = newRun(node.ids.next(), account.id, template.id, upload.endedAt);
-  const live = new LiveRun(run);
+  { fingerprint, parameters }: Whole,
+): Promise<void> {
+  const { exchange, template, key } = request;
+  const { requestId } = exchange;
+  const live = new LiveRun(run, () => admission.promise(run, fingerprint));
   exchange.runId = run.id;
-  return after(node.runs.add(run), () => {
-    ownership?.begin(end.fingerprint, live);
-    engine.complete(end.parameters);
-    // With a key its client will ask again; without one nobody ever learns the id.
-    if (key !== null) exchange.onGone(() => live.promise());
-    const onDeserted = (listener: () => void): void => {
-      if (key === null) exchange.onGone(listener);
-    };
-    answerWhenOver(exchange, live, upload.endedAt + node.waitMilliseconds, false, () => {});
-    return conductRun(node, {
-      live,
-      engine,
-      admission,
-      ownership,
-      fingerprint: end.fingerprint,
-      fileBytes: upload.sizeBytes,
-      requestId: exchange.requestId,
-      outputName: (ending) => node.outputNames.of(template, run.id, ending),
-      onDeserted,
-    });
+  admission.start(live, fingerprint);
+  engine.complete(parameters);
+  // With a key its client will ask again; without one nobody ever learns the id.
+  if (key !== null) exchange.onGone(() => promiseRun(node, live, requestId));
+  const onDeserted = (listener: () => void): void => {
+    if (key === null) exchange.onGone(listener);
+  };
+  answerWhenOver(node, exchange, live, upload.endedAfter + node.waitMilliseconds, false, () => {});
+  return conductRun(node, {
+    live,
+    bodyEndedAfter: upload.endedAfter,
+    engine,
+    admission,
+    fingerprint,
+    fileBytes: upload.sizeBytes,
+    requestId,
+    outputName: (ending) => node.outputNames.of(template, run.id, ending),
+    onDeserted,
   });
 }

@@ -1,33 +1,41 @@
-// What every create_run shares on this node: stores, limits and the drain. A plain record, put together by server.ts.
-import type { BillingPeriods } from '../admission/billing-period.ts';
+// What every create_run shares on this node: stores, what waits beside them, limits and the drain. A plain record, put together by server.ts.
 import type { DiskFloor } from '../admission/disk-floor.ts';
 import type { MemoryBudget } from '../admission/memory-budget.ts';
-import type { QuotaLedger } from '../admission/quota-ledger.ts';
-import type { RunSlots } from '../admission/run-slots.ts';
+import type { RunMemories } from '../admission/run-memory.ts';
+import type { OutputNames } from '../outputs/output-name.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
-import type { ThreadPool } from '../pool.ts';
-import type { IdleFiles } from '../spool/idle-files.ts';
-import type { WriteBlocks } from '../spool/write-blocks.ts';
+import type { TaskOutputs } from '../outputs/task-outputs.ts';
+import type { ThreadPool } from '../pool/pool.ts';
+import type { TaskFrames } from '../pool/task-frames.ts';
+import type { AdmissionDesk } from '../stores/admission-desk.ts';
+import type { BillingPeriods } from '../stores/billing-period.ts';
+import type { RunStore } from '../stores/run-store.ts';
+import type { IdleFiles } from '../uploads/idle-files.ts';
+import type { WriteBlocks } from '../uploads/write-blocks.ts';
 import type { Drain } from './drain.ts';
-import type { IdempotencyKeys } from './idempotency.ts';
-import type { OutputNames } from './output-name.ts';
-import type { RunStore } from './registry.ts';
+import type { KeyClaims } from './key-claims.ts';
 import type { RunRecord, RunTexts } from './run.ts';
 import type { RunIds } from './run-ids.ts';
-import type { TaskFrames } from './task-frames.ts';
+import type { SlowUploads } from './slow-uploads.ts';
 
 export interface NodeState extends RunTexts {
+  /** Tells it from other nodes, and from itself before it was started anew. */
+  readonly name: string;
+  readonly desk: AdmissionDesk;
   readonly runs: RunStore;
-  readonly keys: IdempotencyKeys;
+  /** Why the stores that nodes share take no Run; null: they do, or there are none. */
+  readonly storeTrouble: () => string | null;
   readonly outputs: OutputStore;
+  readonly taskOutputs: TaskOutputs;
+  readonly keyClaims: KeyClaims;
   readonly pool: ThreadPool;
   readonly frames: TaskFrames;
   readonly ids: RunIds;
   readonly outputNames: OutputNames;
   readonly periods: BillingPeriods;
-  readonly slots: RunSlots;
   readonly budget: MemoryBudget;
-  readonly ledger: QuotaLedger;
+  readonly memories: RunMemories;
+  readonly slowUploads: SlowUploads;
   readonly disk: DiskFloor;
   readonly drain: Drain;
   readonly idleFiles: IdleFiles;
@@ -51,6 +59,6 @@ export interface RunEnded {
   readonly fileBytes: number;
   readonly rowsRead: number | null;
   readonly rowsWritten: number | null;
-  /** Whether the ledger counted it. */
+  /** Whether it counts towards the quota. */
   readonly charged: boolean;
 }

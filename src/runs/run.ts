@@ -1,23 +1,24 @@
-// A Run as the registry keeps it and as it is shown (interface 2.1, with a `report`). It is rendered once, when it ends.
+// A Run as the store keeps it and as it is shown: a value. The record of a running Run is replaced by another when it ends,
+// which is rendered once.
 // States of a Run: running → succeeded or failed.
-import type { FailureCode } from '../../workers/failure.ts';
-import type { RunReport } from '../../workers/report.ts';
+import type { FailureCode } from '../../workers/protocol/failure.ts';
+import type { RunReport } from '../../workers/run/report.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
-import { TimeTexts } from '../time-texts.ts';
+import { TimeTexts } from '../telemetry/time-texts.ts';
 
 export interface RunRecord {
   readonly id: string;
   readonly account: string;
   readonly templateId: string;
-  /** Milliseconds since 1970, as all times here. */
+  /** Milliseconds since 1970, as all times that are shown. */
   readonly createdAt: number;
-  status: 'running' | 'succeeded' | 'failed';
-  /** Infinity while it runs. */
-  expiresAt: number;
-  errorCode: FailureCode | null;
-  output: StoredOutput | null;
+  readonly status: 'running' | 'succeeded' | 'failed';
+  readonly errorCode: FailureCode | null;
+  readonly output: StoredOutput | null;
+  /** Its rejected rows, where the Template makes a file of them. */
+  readonly rejects?: StoredOutput;
   /** The whole Run as JSON, null while it runs. */
-  json: Buffer | null;
+  readonly json: Buffer | null;
 }
 
 /** An output with what its Run tells of it. */
@@ -34,6 +35,7 @@ export interface RunResult {
   readonly rowsWritten: number | null;
   readonly truncated: boolean;
   readonly output: NamedOutput | null;
+  readonly rejects: NamedOutput | null;
   readonly error: { readonly code: FailureCode; readonly message: string } | null;
   /** A RunReport as JSON. */
   readonly reportText: string | null;
@@ -56,7 +58,6 @@ export function newRun(id: string, account: string, templateId: string, createdA
     templateId,
     createdAt,
     status: 'running',
-    expiresAt: Number.POSITIVE_INFINITY,
     errorCode: null,
     output: null,
     json: null,
@@ -70,30 +71,48 @@ export interface RunTexts {
   readonly times: TimeTexts;
 }
 
-/** Ends a running Run. */
-export function finishRun(run: RunRecord, result: RunResult, { baseUrl, times }: RunTexts): void {
-  run.status = result.output === null ? 'failed' : 'succeeded';
-  run.expiresAt = result.expiresAt;
-  run.errorCode = result.error?.code ?? null;
-  run.output = result.output?.stored ?? null;
-  run.json = Buffer.from(render(run, result, baseUrl(), times));
+/** The record of a running Run that has ended like this. */
+export function endedRun(running: RunRecord, result: RunResult, { baseUrl, times }: RunTexts): RunRecord {
+  const { id, account, templateId, createdAt } = running;
+  const status = result.output === null ? 'failed' : 'succeeded';
+  const json = Buffer.from(render(running, status, result, baseUrl(), times));
+  const errorCode = result.error?.code ?? null;
+  const ended = {
+    id,
+    account,
+    templateId,
+    createdAt,
+    status,
+    errorCode,
+    output: result.output?.stored ?? null,
+    json,
+  } as const;
+  return result.rejects === null ? ended : { ...ended, rejects: result.rejects.stored };
 }
 
 /** The Run as JSON, or as the bytes of it. */
 export function runJson(run: RunRecord): string | Uint8Array {
-  return run.json ?? render(run, null, '', new TimeTexts());
+  return run.json ?? render(run, 'running', null, '', new TimeTexts());
 }
 
-/** Name of the output's file for its download; null without an output. */
-export function outputNameOf(run: RunRecord): string | null {
-  return run.json === null
-    ? null
-    : ((JSON.parse(run.json.toString()) as { output: { name: string } | null }).output?.name ?? null);
+/** Name of a file of the Run for its download; null where it has none. */
+export function fileNameOf(run: RunRecord, file: 'output' | 'rejects'): string | null {
+  if (run.json === null) return null;
+  const shown = JSON.parse(run.json.toString()) as {
+    readonly [name in typeof file]?: { readonly name: string } | null;
+  };
+  return shown[file]?.name ?? null;
 }
 
-function render(run: RunRecord, result: RunResult | null, baseUrl: string, times: TimeTexts): string {
+function render(
+  run: RunRecord,
+  status: RunRecord['status'],
+  result: RunResult | null,
+  baseUrl: string,
+  times: TimeTexts,
+): string {
   const report = result?.reportText ?? null;
-  return `${renderWithout(run, result, baseUrl, times)}${report === null ? 'null' : shortened(report)}}`;
+  return `${renderWithout(run, status, result, baseUrl, times)}${report === null ? 'null' : shortened(report)}}`;
 }
 
 /** A report that is too long loses its per-operation part, and says so. */
@@ -106,22 +125,30 @@ function shortened(reportText: string): string {
  * Up to the report. By hand: for as many short fields the engine's own JSON takes three times as long. Ids, statuses,
  * times, types, names of outputs (output-name.ts) and addresses hold nothing that JSON would have to escape.
  */
-function renderWithout(run: RunRecord, result: RunResult | null, baseUrl: string, times: TimeTexts): string {
+function renderWithout(
+  run: RunRecord,
+  status: RunRecord['status'],
+  result: RunResult | null,
+  baseUrl: string,
+  times: TimeTexts,
+): string {
   const { id } = run;
   const output = result?.output ?? null;
+  const rejects = result?.rejects ?? null;
   const error = result?.error ?? null;
   const completedAt = result === null ? 'null' : `"${times.of(result.completedAt)}"`;
   const expiresAt = result === null ? 'null' : `"${times.of(result.expiresAt)}"`;
   return (
-    `{"id":"${id}","status":"${run.status}","template_id":"${run.templateId}",` +
+    `{"id":"${id}","status":"${status}","template_id":"${run.templateId}",` +
     `"created_at":"${times.of(run.createdAt)}","completed_at":${completedAt},"expires_at":${expiresAt},` +
     `"rows_written":${result?.rowsWritten ?? null},"truncated":${result?.truncated ?? false},` +
-    `"output":${output === null ? 'null' : renderOutput(id, output, baseUrl)},` +
+    `"output":${output === null ? 'null' : renderFile(id, 'output', output, baseUrl)},` +
+    (rejects === null ? '' : `"rejects":${renderFile(id, 'rejects', rejects, baseUrl)},`) +
     `"error":${error === null ? 'null' : JSON.stringify(error)},"report":`
   );
 }
 
-function renderOutput(id: string, { stored, name, mimeType }: NamedOutput, baseUrl: string): string {
-  const address = `${baseUrl}${runPath(id)}/output`;
+function renderFile(id: string, file: string, { stored, name, mimeType }: NamedOutput, baseUrl: string): string {
+  const address = `${baseUrl}${runPath(id)}/${file}`;
   return `{"name":"${name}","mime_type":"${mimeType}","size_bytes":${stored.sizeBytes},"download_url":"${address}"}`;
 }

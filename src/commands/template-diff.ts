@@ -1,0 +1,108 @@
+// `template diff`: what a change of a Template changes. Both are applied to the inputs of all their tests and to sample files,
+// and the rows are compared, whatever format they are written in.
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { explainTemplate } from '../../workers/plan/explain.ts';
+import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
+import { parseFlags } from './flags.ts';
+import { JSON_FLAGS } from './json-flag.ts';
+import { lineDiff } from './line-diff.ts';
+import { problemLines, readTemplateFile, type TemplateFile } from './template-file.ts';
+import { type RunTest, rowsOf, type TemplateTest, type TestInput, testInput } from './template-test.ts';
+
+/** One thing that both Templates were applied to, and the lines in which they differ; none: nothing changes. */
+interface Compared {
+  readonly of: string;
+  readonly changes: readonly string[];
+}
+
+/** Differences go to standard output; with --json as one line. */
+export async function diffTemplates(args: readonly string[], io: CommandIo, run: RunTest): Promise<number> {
+  const { positionals, switches } = parseFlags(args, JSON_FLAGS);
+  const [oldPath, newPath, ...samples] = positionals;
+  if (oldPath === undefined || newPath === undefined) throw new UsageError('Write the old and the new Template file.');
+  const before = await readTemplateFile(oldPath);
+  const after = await readTemplateFile(newPath);
+  const broken = [before, after].filter(({ template }) => template === null);
+  if (broken.length > 0) {
+    io.stderr.write(broken.map(problemLines).join(''));
+    return EXIT_FAILED;
+  }
+  const compared: Compared[] = [{ of: 'columns', changes: changedLines(columnsText(before), columnsText(after)) }];
+  for (const [of, input] of await inputsOf(before, after, samples)) {
+    const changes = typeof input === 'string' ? [input] : await compare(before, after, input, run);
+    compared.push({ of, changes });
+  }
+  const changed = compared.filter(({ changes }) => changes.length > 0);
+  io.stdout.write(switches.has('json') ? `${JSON.stringify(compared)}\n` : diffText(compared, changed));
+  return changed.length > 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+/** What a file must have and what comes out, one column a line. */
+function columnsText({ template }: TemplateFile): string {
+  const { file_columns: fileColumns, output } = explainTemplate(template!);
+  return [
+    ...fileColumns.map(
+      ({ name, ifMissing }) => `reads ${JSON.stringify(name)}${ifMissing === 'fail' ? '' : ' where it is there'}`,
+    ),
+    ...output.columns.map(({ name, type }) => `writes ${JSON.stringify(name)} ${type}`),
+    `writes ${output.format}\n`,
+  ].join('\n');
+}
+
+/** Of a test that both have by one name, the input of the new one. */
+async function inputsOf(
+  before: TemplateFile,
+  after: TemplateFile,
+  samples: readonly string[],
+): Promise<ReadonlyMap<string, TestInput | string>> {
+  const inputs = new Map<string, TestInput | string>();
+  for (const file of [before, after]) {
+    for (const [index, test] of (file.template!.tests as readonly TemplateTest[]).entries()) {
+      inputs.set(`test ${test.name ?? index + 1}`, await testInput(file, test));
+    }
+  }
+  for (const path of samples) inputs.set(`sample ${path}`, await sampleInput(path));
+  return inputs;
+}
+
+async function sampleInput(path: string): Promise<TestInput> {
+  try {
+    const input = await readFile(path);
+    return { input, ending: extname(path).slice(1).toLowerCase(), delimiter: null, headerRow: null, tables: {} };
+  } catch (error) {
+    throw new UsageError(`A sample cannot be read: ${(error as Error).message}`);
+  }
+}
+
+async function compare(before: TemplateFile, after: TemplateFile, input: TestInput, run: RunTest): Promise<string[]> {
+  const [old, now] = [await resultOf(before, input, run), await resultOf(after, input, run)];
+  const changes = changedLines(old.lines, now.lines);
+  if (changes.length > 0 || old.bytes === null || now.bytes === null) return changes;
+  if (Buffer.compare(old.bytes, now.bytes) === 0) return [];
+  return [`the rows are equal, their files are not (${old.bytes.length} bytes before, ${now.bytes.length} after)`];
+}
+
+function changedLines(old: string, now: string): string[] {
+  return old === now ? [] : lineDiff(old, now);
+}
+
+/** Rows as lines, or the failure as one. */
+async function resultOf(
+  file: TemplateFile,
+  input: TestInput,
+  run: RunTest,
+): Promise<{ readonly lines: string; readonly bytes: Uint8Array | null }> {
+  const { source, format } = file;
+  const { failure, output } = await run({ source, format, ...input });
+  if (failure !== null) return { lines: `${failure.code}: ${failure.message}\n`, bytes: null };
+  const rows = await rowsOf(file, input, run);
+  return { lines: rows.map((row) => `${JSON.stringify(row)}\n`).join(''), bytes: output };
+}
+
+function diffText(compared: readonly Compared[], changed: readonly Compared[]): string {
+  const blocks = changed.map(({ of, changes }) => `${of}\n${changes.map((line) => `  ${line}\n`).join('')}`);
+  const runs = compared.length - 1;
+  const summary = `${changed.filter(({ of }) => of !== 'columns').length} of ${runs} ${runs === 1 ? 'input' : 'inputs'} changed`;
+  return `${blocks.join('')}${summary}\n`;
+}

@@ -1,0 +1,84 @@
+// The settings of a node that is one of many.
+import { resolve, sep } from 'node:path';
+import type { SettingReader } from './setting-reader.ts';
+
+export interface FleetConfig {
+  readonly redisUrl: string;
+  readonly passwordFile: string | null;
+  readonly authorityFile: string | null;
+  readonly timeoutMilliseconds: number;
+  readonly outputBytesInRedisMax: number;
+  readonly outputsDirectory: string;
+}
+
+/** As those of config.ts. */
+export const FLEET_SETTINGS = [
+  ['redis', 'URL', 'Redis that several nodes share, redis: or rediss:', 'none: a node on its own'],
+  ['redis-password-file', 'FILE', 'its password', 'that of the URL'],
+  ['redis-ca', 'FILE', 'certificates that are trusted, with rediss:', "the system's"],
+  ['redis-timeout-ms', 'NUMBER', 'deadline of a call', '1000'],
+  ['redis-output-bytes', 'SIZE', 'up to this an output lies in Redis', '16KiB'],
+  ['outputs', 'DIR', 'folder of larger outputs that all nodes see', 'required with --redis'],
+] as const;
+
+type FleetSettingName = (typeof FLEET_SETTINGS)[number][0];
+
+const TIMEOUT_MILLISECONDS_MIN = 50;
+const TIMEOUT_MILLISECONDS_MAX = 2_000;
+
+/** Redis does nothing else while it takes a value: a larger one belongs into a file. */
+const OUTPUT_BYTES_IN_REDIS_MAX = 1024 ** 2;
+
+/** null without --redis. */
+export function readFleetConfig(
+  setting: SettingReader<FleetSettingName | 'data' | 'catalog'>,
+  problems: string[],
+): FleetConfig | null {
+  const redisUrl = setting.text('redis');
+  if (redisUrl === null) {
+    const others = FLEET_SETTINGS.map(([name]) => name).filter((name) => setting.text(name) !== null);
+    if (others.length > 0) problems.push(`--${others.join(' and --')} go with --redis: write it too.`);
+    return null;
+  }
+  const scheme = URL.canParse(redisUrl) ? new URL(redisUrl).protocol : '';
+  if (scheme !== 'redis:' && scheme !== 'rediss:') {
+    problems.push('--redis must be a URL: write redis://HOST:6379, or rediss: for TLS.');
+  }
+  const authorityFile = setting.text('redis-ca');
+  if (authorityFile !== null && scheme !== 'rediss:') problems.push('--redis-ca goes with a URL of rediss:.');
+  const outputBytesInRedisMax = setting.bytes('redis-output-bytes') ?? 16 * 1024;
+  if (outputBytesInRedisMax > OUTPUT_BYTES_IN_REDIS_MAX) {
+    problems.push('--redis-output-bytes is too large: write 1MiB or less.');
+  }
+  return {
+    redisUrl,
+    passwordFile: setting.text('redis-password-file'),
+    authorityFile,
+    timeoutMilliseconds:
+      setting.integer('redis-timeout-ms', TIMEOUT_MILLISECONDS_MIN, TIMEOUT_MILLISECONDS_MAX) ?? 1_000,
+    outputBytesInRedisMax,
+    outputsDirectory: outputsDirectory(setting, problems),
+  };
+}
+
+function outputsDirectory(setting: SettingReader<FleetSettingName | 'data' | 'catalog'>, problems: string[]): string {
+  const folder = setting.text('outputs');
+  if (folder === null) {
+    problems.push('With --redis write --outputs DIR too: a folder that all nodes see.');
+    return '';
+  }
+  if (/^[a-z][a-z0-9+.-]+:/i.test(folder)) {
+    problems.push('--outputs must be a folder: this version keeps outputs in no other place.');
+  }
+  for (const name of ['data', 'catalog'] as const) {
+    const other = setting.text(name);
+    if (other !== null && meet(resolve(folder), resolve(other))) {
+      problems.push(`--outputs and --${name} lie in each other: name folders beside each other.`);
+    }
+  }
+  return folder;
+}
+
+function meet(one: string, other: string): boolean {
+  return one === other || `${one}${sep}`.startsWith(`${other}${sep}`) || `${other}${sep}`.startsWith(`${one}${sep}`);
+}

@@ -1,0 +1,37 @@
+// The stores of a node that is one of many: what they are told of the node's settings, its catalog and its Runs.
+
+import type { Catalog } from './catalog/catalog.ts';
+import { CatalogDigests } from './catalog/catalog-digest.ts';
+import type { ServeConfig } from './config.ts';
+import type { FleetConfig } from './fleet-config.ts';
+import { interruptedRun } from './runs/interrupted-run.ts';
+import type { RunTexts } from './runs/run.ts';
+import { openRedisStores } from './stores/redis/redis-stores.ts';
+import type { Stores } from './stores/stores.ts';
+import type { Log } from './telemetry/log.ts';
+
+/** Rejects with RedisOpenError, RedisFormatError or what the system says. */
+export function openFleetStores(
+  config: ServeConfig,
+  fleet: FleetConfig,
+  catalog: () => Catalog<unknown>,
+  texts: RunTexts,
+  log: Log,
+): Promise<Stores> {
+  const digests = new CatalogDigests();
+  const { retentionMilliseconds } = config;
+  return openRedisStores({
+    url: fleet.redisUrl,
+    passwordFile: fleet.passwordFile,
+    authorityFile: fleet.authorityFile,
+    timeoutMilliseconds: fleet.timeoutMilliseconds,
+    outputsDirectory: fleet.outputsDirectory,
+    outputBytesInRedisMax: fleet.outputBytesInRedisMax,
+    uploadMilliseconds: config.uploadTimeoutMilliseconds,
+    runMilliseconds: config.runTimeoutMilliseconds,
+    retentionMilliseconds,
+    catalogDigest: () => digests.of(catalog()),
+    interrupted: (running, now) => interruptedRun(running, now, retentionMilliseconds, texts),
+    log,
+  });
+}

@@ -1,0 +1,31 @@
+// The executable's program: runs the command line in this process and sets its exit status.
+import { soundFault } from '../../workers/protocol/fault-text.ts';
+import { EXIT_FAILED, EXIT_OK } from '../commands/command.ts';
+import { runCli } from '../commands/run-cli.ts';
+
+/** 128 and the number of SIGPIPE, as shells have it. */
+const PIPE_CLOSED_STATUS = 141;
+
+/** @param args of the command line, without the program's own name */
+export async function runProgram(args: readonly string[]): Promise<void> {
+  let status: number | null = null;
+  let fault: NodeJS.ErrnoException | null = null;
+  const settle = (): void => {
+    if (status === EXIT_OK && fault !== null && fault.code !== 'EPIPE') {
+      process.stderr.write(`template-run: standard output: ${fault.message}\n`);
+      status = EXIT_FAILED;
+    }
+    // A reader such as `head` that has had enough is no fault of ours: what is left is not written.
+    process.exitCode = fault?.code === 'EPIPE' ? PIPE_CLOSED_STATUS : (status ?? EXIT_FAILED);
+  };
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    fault = error;
+    settle();
+  });
+  try {
+    status = await runCli(args, process);
+  } catch (error) {
+    throw soundFault(error);
+  }
+  settle();
+}

@@ -1,0 +1,57 @@
+// What errors of Redis mean: it cannot do it now, or we are wrong. Everything that is no trouble is a fault of ours.
+
+/** `timeout` and `lost` leave open whether it was done. */
+export type RedisTrouble =
+  | 'timeout'
+  | 'lost'
+  | 'closed'
+  | 'out_of_memory'
+  | 'read_only'
+  | 'too_few_replicas'
+  | 'loading'
+  | 'not_permitted'
+  | 'disk'
+  | 'busy';
+
+/** First words of its answers. */
+const BY_WORD: Readonly<Record<string, RedisTrouble>> = {
+  OOM: 'out_of_memory',
+  READONLY: 'read_only',
+  NOREPLICAS: 'too_few_replicas',
+  NOGOODSLAVE: 'too_few_replicas',
+  LOADING: 'loading',
+  MASTERDOWN: 'loading',
+  NOAUTH: 'not_permitted',
+  WRONGPASS: 'not_permitted',
+  NOPERM: 'not_permitted',
+  MISCONF: 'disk',
+  BUSY: 'busy',
+  TRYAGAIN: 'busy',
+  CLUSTERDOWN: 'busy',
+};
+
+/** As the client library says them; it has no codes for them. */
+const BY_MESSAGE: readonly (readonly [RegExp, RedisTrouble])[] = [
+  [/^Command timed out/, 'timeout'],
+  [/^Connection is closed|^Socket timeout|^Command aborted|^Reached the max retries/, 'lost'],
+  [/isn't writeable and enableOfflineQueue/, 'closed'],
+];
+
+/** null: a fault of ours. */
+export function troubleOf(error: unknown): RedisTrouble | null {
+  if (!(error instanceof Error)) return null;
+  const word = error.message.split(' ', 1)[0]!;
+  if (Object.hasOwn(BY_WORD, word)) return BY_WORD[word]!;
+  const [, trouble] = BY_MESSAGE.find(([pattern]) => pattern.test(error.message)) ?? [];
+  // The system's: ECONNRESET, EPIPE, ECONNREFUSED and their like.
+  return trouble ?? ('syscall' in error ? 'lost' : null);
+}
+
+export function isInDoubt(trouble: RedisTrouble): boolean {
+  return trouble === 'timeout' || trouble === 'lost';
+}
+
+/** The script is not there: Redis has been started anew, or its scripts were flushed. */
+export function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}

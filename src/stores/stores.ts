@@ -1,0 +1,40 @@
+// All that a node keeps for longer than a request, behind interfaces: what several nodes would share.
+import type { MaybePromise } from '../collections/maybe-promise.ts';
+import type { OutputStore } from '../outputs/output-store.ts';
+import type { AdmissionDesk } from './admission-desk.ts';
+import type { BillingPeriod } from './billing-period.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { RunStore } from './run-store.ts';
+
+export interface Stores {
+  readonly desk: AdmissionDesk;
+  readonly runs: RunStore;
+  readonly rates: RateLimiter;
+  readonly outputs: OutputStore;
+  readonly gauges: StoreGauges;
+  /** What else metrics show of these stores, read now. */
+  figures(): readonly StoreFigure[];
+  /** Why no Run should come here; null: they may. */
+  trouble(): string | null;
+  /** The node is about to end: nothing is asked for again that failed. */
+  hurry(): void;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+/** What metrics read. */
+export interface StoreGauges {
+  runsKept(): number;
+  /** Charged and reserved Runs. */
+  quotaUsed(account: string, period: BillingPeriod): MaybePromise<number>;
+}
+
+/** A counter where its name ends in `_total`, else a gauge. */
+export interface StoreFigure {
+  readonly name: string;
+  readonly help: string;
+  /** null: there is one value, under ''. */
+  readonly label: string | null;
+  /** By the label's value. */
+  readonly values: ReadonlyMap<string, number>;
+}
