@@ -1,6 +1,6 @@
 // Checks that the contenders did the same work: each output as records, however it is quoted, escaped and ordered.
 import { readFileSync } from 'node:fs';
-import type { Agreement, System, Workload } from './workloads/workload.ts';
+import type { Agreement, Job, System } from './workloads/job.ts';
 
 /** An output's columns and rows; NDJSON with null as "". */
 export interface Answer {
@@ -13,7 +13,7 @@ const EXACT: readonly Agreement[] = [{ as: 'sequence', columns: 'all' }];
 /** Digits behind the point to which numbers have to be the same: more than any workload's have, fewer than doubles lose. */
 const DIGITS = 3;
 
-export function readAnswer(path: string, { ending }: Workload): Answer {
+export function readAnswer(path: string, { ending }: Pick<Job, 'ending'>): Answer {
   const text = readFileSync(path, 'utf8');
   if (ending === 'csv') {
     const [columns = [], ...rows] = csvRecords(text);
@@ -31,7 +31,7 @@ export function readAnswer(path: string, { ending }: Workload): Answer {
 }
 
 /** Throws where a system's answer is not ours, as strictly as the workload asks of that system. */
-export function compareAnswers(workload: Workload, system: System, ours: Answer, theirs: Answer): void {
+export function compareAnswers(workload: Job, system: System, ours: Answer, theirs: Answer): void {
   const name = `${workload.name}, ${system}`;
   if (ours.columns.join() !== theirs.columns.join()) throw new Error(`${name}: columns ${theirs.columns}`);
   if (ours.rows.length !== theirs.rows.length) {
@@ -48,7 +48,7 @@ export function compareAnswers(workload: Workload, system: System, ours: Answer,
 }
 
 /** Each row as one text of the cells that count, in an order that both answers share. */
-function texts({ columns, rows }: Answer, agreement: Agreement, { answer }: Workload): string[] {
+function texts({ columns, rows }: Answer, agreement: Agreement, { answer }: Job): string[] {
   const taken = columns.flatMap((column, position) => {
     const wanted = agreement.columns === 'all' || agreement.columns.includes(column);
     return wanted ? [{ position, number: answer.numbers.includes(column) }] : [];

@@ -7,6 +7,7 @@ import { INPUTS } from './inputs/index.ts';
 import { type Figure, figureOf, type Measure, measure } from './measure.ts';
 import { limitOf, type PhysicalLimits, type WorkloadLimit } from './physical-limits.ts';
 import type { Progress } from './progress.ts';
+import type { System } from './workloads/job.ts';
 import type { Workload } from './workloads/workload.ts';
 
 export interface EngineSettings {
@@ -15,6 +16,8 @@ export interface EngineSettings {
   readonly inputBytes: number;
   readonly rounds: number;
   readonly workloads: readonly Workload[];
+  /** Who takes part; all unless said. */
+  readonly systems?: readonly System[];
   readonly limits: PhysicalLimits;
   readonly progress: Progress;
   onResult(result: EngineResult): void;
@@ -49,12 +52,16 @@ const SLOW_MILLISECONDS = 5_000;
 
 /** Every contender's answer to each workload is checked before its time counts. */
 export function benchEngine(settings: EngineSettings): void {
-  const { folder, inputBytes, workloads } = settings;
-  const lineup = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
+  const { folder, inputBytes, workloads, systems } = settings;
+  const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
+  const invited = systems === undefined ? all : all.filter(({ system }) => systems.includes(system));
   for (const workload of workloads) {
+    // Who cannot read a file of this kind is not asked to.
+    const lineup = invited.filter(({ system }) => system !== 'polars' || INPUTS[workload.input].type !== 'json');
     const input = INPUTS[workload.input];
-    const small = join(folder, `${workload.input}-check.csv`);
-    const large = join(folder, `${workload.input}.csv`);
+    const ending = input.type ?? 'csv';
+    const small = join(folder, `${workload.input}-check.${ending}`);
+    const large = join(folder, `${workload.input}.${ending}`);
     settings.progress.show(`${workload.name}: making ${input.title}`);
     input.make(small, Math.min(CHECK_BYTES, inputBytes));
     input.make(large, inputBytes);

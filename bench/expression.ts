@@ -2,9 +2,9 @@
 // where bench/peers holds them. It checks the answers of every lane before it counts their time.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { checkExpression } from '../workers/expression/checker.ts';
-import { compileExpression } from '../workers/expression/compiler.ts';
-import type { ExpressionEnvironment } from '../workers/expression/environment.ts';
+import { checkExpression } from '../workers/expression/check/checker.ts';
+import { compileExpression } from '../workers/expression/compile/compiler.ts';
+import type { ExpressionEnvironment } from '../workers/expression/compile/environment.ts';
 import { median } from './median.ts';
 
 /** Rows that are walked again and again: more than the caches of the processor hold. */

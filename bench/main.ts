@@ -2,12 +2,15 @@
 // RESULTS.md when asked.
 import { mkdirSync, rmSync } from 'node:fs';
 import { benchEngine, type EngineResult } from './engine.ts';
+import { benchFormats } from './formats.ts';
 import { benchGrowth } from './growth.ts';
 import { describeMachine, machineLines } from './machine.ts';
+import { benchOperations } from './operations.ts';
 import { measureLimits } from './physical-limits.ts';
 import { progress } from './progress.ts';
 import { engineSection, type SummaryLine, summaryLine, summarySection } from './report/engine-section.ts';
 import { saveMeasurement } from './report/measurements.ts';
+import { operationsSection } from './report/operations-section.ts';
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
@@ -16,6 +19,8 @@ import { benchSmallRuns } from './service/small-runs.ts';
 import { benchUploads } from './service/uploads.ts';
 import { benchWorkers } from './service/workers.ts';
 import { readSettings, type Settings, USAGE } from './settings.ts';
+import { measureWorkbookReading, workbookReadingSection } from './workbook-reading.ts';
+import { measureWorkbookWriting, workbookWritingSection } from './workbook-writing.ts';
 
 /** Compiled benchmarks lie in dist/bench. */
 const BENCH_FOLDER = new URL('../../bench', import.meta.url).pathname;
@@ -55,12 +60,23 @@ async function run(settings: Settings): Promise<void> {
     benchEngine({ folder, inputBytes: bytes, rounds, workloads, limits, progress: line, onResult });
     printSection(summarySection(lines));
   }
+  if (parts.has('formats')) {
+    const onResult = (result: EngineResult): void => onSection(engineSection(result), summaryLine(result));
+    benchFormats({ folder, inputBytes: bytes, rounds, limits, progress: line, onResult });
+    line.show('writing workbooks');
+    onSection(workbookReadingSection(measureWorkbookReading()));
+    onSection(workbookWritingSection(measureWorkbookWriting()));
+  }
   const service = { folder, bytes, rounds, loadSeconds: settings.loadSeconds, progress: line };
   if (parts.has('uploads')) for (const section of await benchUploads(service)) onSection(section);
   if (parts.has('small-runs')) onSection(await benchSmallRuns(service));
   if (parts.has('latency')) onSection(await benchLatency(service));
   if (parts.has('workers')) onSection(await benchWorkers(service));
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
+  if (parts.has('operations')) {
+    const { rows } = settings;
+    onSection(operationsSection(benchOperations({ folder, inputBytes: bytes, rounds, rows, progress: line })));
+  }
   line.clear();
 }
 

@@ -1,8 +1,9 @@
 // Starts contender-process.ts and reads what it measured; and how several measures become one figure.
 import { spawnSync } from 'node:child_process';
-import { YOUNG_GENERATION_MIB_MAX } from '../src/pool.ts';
+import { YOUNG_GENERATION_MIB_MAX } from '../src/pool/pool.ts';
+import { makeContenderBundles } from './contender-bundles.ts';
 import { median } from './median.ts';
-import type { System } from './workloads/workload.ts';
+import type { System } from './workloads/job.ts';
 
 export interface ProcessJob {
   readonly system: System;
@@ -35,13 +36,14 @@ const SCRIPT = new URL('./contender-process.js', import.meta.url).pathname;
 const SEMI_SPACES = 3;
 
 /** The engine's heap is set as that of the service's and the command's threads. */
-export const ENGINE_FLAGS: readonly string[] = [`--max-semi-space-size=${YOUNG_GENERATION_MIB_MAX / SEMI_SPACES}`];
+const ENGINE_FLAGS: readonly string[] = [`--max-semi-space-size=${YOUNG_GENERATION_MIB_MAX / SEMI_SPACES}`];
 
 /** Lines of a failed process that are worth showing. */
 const ERROR_LINES = 12;
 
 /** Throws what the process said where it failed. */
 export function measure(job: ProcessJob): Measure {
+  makeContenderBundles(ENGINE_FLAGS);
   const flags = job.system === 'template-run' ? ENGINE_FLAGS : [];
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [...flags, SCRIPT, JSON.stringify(job)], {
     encoding: 'utf8',

@@ -9,13 +9,14 @@ import { polars } from './contenders/polars.ts';
 import { templateRun } from './contenders/template-run.ts';
 import { udsv } from './contenders/udsv.ts';
 import type { Measure, ProcessJob } from './measure.ts';
-import { workloadNamed } from './workloads/index.ts';
-import type { System } from './workloads/workload.ts';
+import { operationJobNamed } from './operations/index.ts';
+import { isWorkload, workloadNamed } from './workloads/index.ts';
+import type { Engine, Job, System } from './workloads/job.ts';
 
-const CONTENDERS: Readonly<Record<System, Contender>> = {
-  'template-run': templateRun,
-  polars,
-  duckdb,
+const ENGINES: Readonly<Record<Engine, Contender<Job>>> = { 'template-run': templateRun, polars, duckdb };
+
+/** They take part in workloads alone. */
+const PROGRAMS: Readonly<Record<Exclude<System, Engine>, Contender>> = {
   miller,
   'csv-parse': csvParse,
   papaparse,
@@ -27,17 +28,31 @@ const TICK_MILLISECONDS = 10;
 
 /** Time counts from the call to the finished file, without the start of the process. */
 export async function measuredRun({ system, workload: name, ...job }: ProcessJob): Promise<Measure> {
-  const contender = CONTENDERS[system];
-  const workload = workloadNamed(name);
-  const work = { ...job, workload };
-  await contender.prepare(work);
+  const work = preparedWork(system, name, job);
+  await work.prepare();
   const startProcessor = processorMilliseconds();
   const start = performance.now();
-  const elsewhereBytes = await contender.run(work);
+  const elsewhereBytes = await work.run();
   const milliseconds = performance.now() - start;
   const processor = processorMilliseconds() - startProcessor;
   const peakBytes = elsewhereBytes ?? ownPeakBytes();
   return { milliseconds, processorMilliseconds: processor, peakBytes, outputBytes: statSync(job.output).size };
+}
+
+/** What the system does; an engine is told rows of the table of operations too. */
+function preparedWork(
+  system: System,
+  name: string,
+  job: Omit<ProcessJob, 'system' | 'workload'>,
+): { prepare(): Promise<void>; run(): Promise<number | null> } {
+  if (system === 'template-run' || system === 'polars' || system === 'duckdb') {
+    const work = { ...job, workload: isWorkload(name) ? workloadNamed(name) : operationJobNamed(name) };
+    const engine = ENGINES[system];
+    return { prepare: () => engine.prepare(work), run: () => engine.run(work) };
+  }
+  const work = { ...job, workload: workloadNamed(name) };
+  const program = PROGRAMS[system];
+  return { prepare: () => program.prepare(work), run: () => program.run(work) };
 }
 
 /** Of all threads, and of processes that have ended (Miller), where the system tells. */

@@ -2,15 +2,28 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { OPERATION_ROWS } from './operations/index.ts';
+import type { OperationRow } from './operations/operation-row.ts';
 import { WORKLOADS } from './workloads/index.ts';
 import type { Workload } from './workloads/workload.ts';
 
-export const PARTS = ['engine', 'uploads', 'small-runs', 'latency', 'growth', 'workers'] as const;
+export const PARTS = [
+  'engine',
+  'formats',
+  'uploads',
+  'small-runs',
+  'latency',
+  'growth',
+  'workers',
+  'operations',
+] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Settings {
   readonly parts: ReadonlySet<Part>;
   readonly workloads: readonly Workload[];
+  /** Of the table of operations. */
+  readonly rows: readonly OperationRow[];
   readonly bytes: number;
   readonly rounds: number;
   /** Of each load of small requests. */
@@ -24,11 +37,12 @@ export interface Settings {
 const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3 };
 const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1 };
 
-export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR]
+export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT]
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
   --quick   20 MB and one round: to see that everything runs; its figures mean little
   --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
+  --rows    of operations: only rows of which the name, or the operation, has the text in it
   --folder  where inputs and outputs lie; memory unless said`;
 
 /** Throws an Error with what is wrong. */
@@ -41,6 +55,7 @@ export function readSettings(args: readonly string[]): Settings {
       write: { type: 'boolean', default: false },
       bytes: { type: 'string' },
       rounds: { type: 'string' },
+      rows: { type: 'string' },
       folder: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm' : 'bench/data' },
     },
   });
@@ -50,8 +65,10 @@ export function readSettings(args: readonly string[]): Settings {
   if (values.write && (bytes < FULL.bytes || rounds < FULL.rounds)) {
     throw new Error('--write is for inputs and rounds in full: leave out --quick and the like.');
   }
+  if (values.write && values.rows !== undefined) throw new Error('--write is for the table of operations as a whole.');
   return {
     ...chosen(values.only),
+    rows: rowsWith(values.rows),
     bytes,
     rounds,
     loadSeconds: defaults.loadSeconds,
@@ -72,6 +89,13 @@ function chosen(only: string | undefined): Pick<Settings, 'parts' | 'workloads'>
   if (unknown.length > 0) throw new Error(`--only does not know ${unknown.join(', ')}.`);
   if (workloads.length > 0) parts.add('engine');
   return { parts, workloads: workloads.length > 0 ? workloads : WORKLOADS };
+}
+
+function rowsWith(text: string | undefined): readonly OperationRow[] {
+  if (text === undefined) return OPERATION_ROWS;
+  const rows = OPERATION_ROWS.filter(({ name, covers }) => name.includes(text) || covers === text);
+  if (rows.length === 0) throw new Error(`--rows: no row of operations has ${text} in its name.`);
+  return rows;
 }
 
 function positive(name: string, text: string | undefined): number | null {

@@ -1,8 +1,10 @@
-// What a contender of the engine's benchmark offers: a workload, from a file to a file.
+// What a contender of the engine's benchmark offers: a job, from a file to a file.
+import type { Job } from '../workloads/job.ts';
 import type { Workload } from '../workloads/workload.ts';
 
-export interface ContenderJob {
-  readonly workload: Workload;
+/** Of an engine with a language of its own any job, of others a workload, which tells them how. */
+export interface ContenderJob<Work extends Job = Workload> {
+  readonly workload: Work;
   readonly input: string;
   readonly output: string;
   readonly threads: number;
@@ -10,9 +12,9 @@ export interface ContenderJob {
   readonly budgetBytes: number | null;
 }
 
-export interface Contender {
+export interface Contender<Work extends Job = Workload> {
   /** Loads what has to be loaded; not measured. */
-  prepare(job: ContenderJob): Promise<void>;
+  prepare(job: ContenderJob<Work>): Promise<void>;
   /** Gives the peak memory in bytes where another process did the work, else null. */
-  run(job: ContenderJob): Promise<number | null>;
+  run(job: ContenderJob<Work>): Promise<number | null>;
 }

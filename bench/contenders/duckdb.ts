@@ -1,5 +1,7 @@
 // DuckDB in this process, with as many threads as it is given.
 import { INPUTS } from '../inputs/index.ts';
+import { writeTables } from '../operations/tables.ts';
+import type { Job } from '../workloads/job.ts';
 import type { Contender } from './contender.ts';
 import { requiredPeer } from './peers.ts';
 
@@ -12,16 +14,21 @@ interface Library {
   };
 }
 
-export const duckdb: Contender = {
+export const duckdb: Contender<Job> = {
   async prepare() {
     requiredPeer('@duckdb/node-api');
   },
   async run({ workload, input, output, threads }) {
     const { DuckDBInstance } = requiredPeer<Library>('@duckdb/node-api');
     const connection = await (await DuckDBInstance.create(':memory:', { threads: String(threads) })).connect();
-    const { delimiter } = INPUTS[workload.input];
+    const { delimiter, type } = INPUTS[workload.input];
     const dialect = `delim = '${delimiter}', quote = '"', escape = '"', header = true, all_varchar = true`;
-    await connection.run(`CREATE VIEW input AS SELECT * FROM read_csv('${input}', ${dialect})`);
+    const form = type === 'json' ? 'array' : 'newline_delimited';
+    const rows = type === undefined ? `read_csv('${input}', ${dialect})` : `read_json('${input}', format = '${form}')`;
+    await connection.run(`CREATE VIEW input AS SELECT * FROM ${rows}`);
+    for (const [name, path] of Object.entries(writeTables(`${output}.tables`, workload.tables ?? []))) {
+      await connection.run(`CREATE VIEW ${name} AS SELECT * FROM read_csv('${path}', all_varchar = true)`);
+    }
     const format = workload.ending === 'csv' ? 'HEADER' : 'FORMAT json';
     await connection.run(`COPY (${workload.duckdb}) TO '${output}' (${format})`);
     return null;

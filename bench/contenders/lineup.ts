@@ -1,6 +1,6 @@
 // Who takes part in the engine's benchmark, with how many threads, and what each needs to be there.
 import { spawnSync } from 'node:child_process';
-import type { System } from '../workloads/workload.ts';
+import type { System } from '../workloads/job.ts';
 import { peer } from './peers.ts';
 
 export interface Entrant {

@@ -1,6 +1,11 @@
 // The engine of this project on its normal path: one Run, file to file.
+
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { inputFormats } from '../../workers/input/index.ts';
+import { ReadAheadThread } from '../../workers/input/read-ahead/read-ahead-thread.ts';
+import { FileSource } from '../../workers/input/source/file-source.ts';
+import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import {
   BUDGET_LIMIT,
   type BudgetShare,
@@ -9,41 +14,42 @@ import {
   threadShare,
   unitsOf,
   unlimitedShare,
-} from '../../workers/budget.ts';
-import { NO_COLLECTOR } from '../../workers/collector.ts';
-import { CoreShare, newCoreCounts } from '../../workers/core-share.ts';
-import { FileSource } from '../../workers/input/file-source.ts';
-import { Scout } from '../../workers/input/scout/scout.ts';
-import { compileKernels } from '../../workers/kernel/kernel.ts';
-import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
-import { runTemplate } from '../../workers/run.ts';
-import { TemplateCache } from '../../workers/template/template-cache.ts';
-import { settle } from '../../workers/waits.ts';
+} from '../../workers/memory/budget.ts';
+import { NO_COLLECTOR } from '../../workers/memory/collector.ts';
+import { KernelPool } from '../../workers/memory/kernel-pool.ts';
+import { TemplateCache } from '../../workers/plan/template-cache.ts';
+import type { TaskTable } from '../../workers/protocol/messages.ts';
+import { runTemplate } from '../../workers/run/run.ts';
+import { CoreShare, newCoreCounts } from '../../workers/thread/core-share.ts';
+import { runCoroutine } from '../../workers/thread/coroutine.ts';
+import { writeTables } from '../operations/tables.ts';
+import type { Job } from '../workloads/job.ts';
 import type { Contender, ContenderJob } from './contender.ts';
 
 const START_LOOK_MILLISECONDS = 1;
 
 /**
- * With two threads one of them is the scout of the other, started before: a node that reads one large file after the other
+ * With two threads one of them is the read-ahead thread of the other, started before: a node that reads one large file after the other
  * has it, while the command starts it with the file, 45 ms before it is there.
  */
-class TemplateRun implements Contender {
-  #scout: Scout | null = null;
+class TemplateRun implements Contender<Job> {
+  #readAhead: ReadAheadThread | null = null;
 
-  async prepare({ input, threads }: ContenderJob): Promise<void> {
-    this.#scout = new Scout(new CoreShare(newCoreCounts(threads - 1, 1), 0));
-    if (threads > 1) this.#scout.prepare({ path: input, from: 0, to: statSync(input).size, ends: true });
-    while (this.#scout.isStarting) await new Promise((resolve) => setTimeout(resolve, START_LOOK_MILLISECONDS));
+  async prepare({ input, threads }: ContenderJob<Job>): Promise<void> {
+    this.#readAhead = new ReadAheadThread(new CoreShare(newCoreCounts(threads - 1, 1), 0));
+    if (threads > 1) this.#readAhead.prepare({ path: input, from: 0, to: statSync(input).size, ends: true });
+    while (this.#readAhead.isStarting) await new Promise((resolve) => setTimeout(resolve, START_LOOK_MILLISECONDS));
   }
 
-  async run({ workload, input, output, budgetBytes }: ContenderJob): Promise<null> {
+  async run({ workload, input, output, budgetBytes }: ContenderJob<Job>): Promise<null> {
     const source = JSON.stringify(workload.template);
     const text = { source, format: 'json' as const, sha256: createHash('sha256').update(source).digest('hex') };
     const budget = budgetBytes === null ? unlimitedShare() : limitedShare(budgetBytes);
     const file = new FileSource(input);
     file.grown(statSync(input).size, true);
-    const outcome = await settle(
+    const outcome = await runCoroutine(
       runTemplate({
+        formats: inputFormats,
         task: {
           task: 1,
           template: text,
@@ -53,7 +59,7 @@ class TemplateRun implements Contender {
           limits: { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null },
           output: { path: output, memoryBytesMax: 0 },
           spillDirectory: `${output}.spill`,
-          tables: {},
+          tables: tablesOf(`${output}.tables`, workload),
           secretsDirectory: null,
           startedAt: new Date().toISOString(),
           reservationBytes: RUN_RESERVATION_BYTES,
@@ -64,7 +70,7 @@ class TemplateRun implements Contender {
         budget,
         largeRow: new Int32Array(new SharedArrayBuffer(4)),
         largeRowOwner: 1,
-        scout: this.#scout!,
+        readAhead: this.#readAhead!,
         cancelled: () => false,
         beat: () => {},
       }),
@@ -74,7 +80,17 @@ class TemplateRun implements Contender {
   }
 }
 
-export const templateRun: Contender = new TemplateRun();
+export const templateRun: Contender<Job> = new TemplateRun();
+
+function tablesOf(folder: string, { tables = [] }: Job): Record<string, TaskTable> {
+  const paths = Object.entries(writeTables(folder, tables));
+  return Object.fromEntries(
+    paths.map(([name, path]) => [
+      name,
+      { path, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') },
+    ]),
+  );
+}
 
 /** As one thread of a node with this memory budget has it, the Run's reservation taken. */
 function limitedShare(budgetBytes: number): BudgetShare {

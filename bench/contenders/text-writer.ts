@@ -1,7 +1,7 @@
 // Writes rows by hand, as CSV or NDJSON, for contenders whose library only reads.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Cells } from '../workloads/javascript-program.ts';
-import type { Workload } from '../workloads/workload.ts';
+import type { Job } from '../workloads/job.ts';
 
 /** Text gathered before each write, in characters. */
 const PIECE_CHARACTERS = 1_048_576;
@@ -11,7 +11,7 @@ export class TextWriter {
   readonly #line: (cells: Cells) => string;
   #text: string;
 
-  constructor(path: string, columns: Cells, ending: Workload['ending']) {
+  constructor(path: string, columns: Cells, ending: Job['ending']) {
     this.#file = openSync(path, 'w');
     this.#line = ending === 'csv' ? csvLine : (cells) => jsonLine(columns, cells);
     this.#text = ending === 'csv' ? csvLine(columns) : '';

@@ -33,25 +33,35 @@ export function makeOrders(path: string, bytes: number): void {
   writeSeededFile({ path, bytes, seed: SEED, header: ORDER_HEADER, line: orderLine });
 }
 
+/** Columns and cells of one order. */
+export type OrderCells = readonly (readonly [column: string, cell: string])[];
+
+export function orderCells(id: number, random: Random): OrderCells {
+  const cells = orderOf(id, random);
+  return ORDER_HEADER.split(',').map((column, index) => [column, cells[index]!]);
+}
+
 function orderLine(id: number, random: Random): string {
+  return orderOf(id, random).map(minimallyQuoted).join(',').concat('\n');
+}
+
+function orderOf(id: number, random: Random): string[] {
   const day = `${2019 + random(7)}-${two(1 + random(12))}-${two(1 + random(28))}`;
   const name = `${pick(FIRST_NAMES, random)} ${pick(LAST_NAMES, random)}`;
   return [
-    id,
+    String(id),
     random(20) === 0 ? `  ${name} ` : name,
     `user${random(random(10) === 0 ? REGULARS : ADDRESSES)}@${pick(DOMAINS, random)}`,
     pick(COUNTRIES, random),
     pick(STATES, random),
     day,
     `${random(1000)}.${two(random(100))}`,
-    1 + random(20),
+    String(1 + random(20)),
     `SKU-${two(random(100))}-${100_000 + random(900_000)}`,
     `+${1 + random(98)} ${100 + random(900)} ${1_000_000 + random(9_000_000)}`,
-    minimallyQuoted(noteText(random)),
+    noteText(random),
     `${day}T${two(random(24))}:${two(random(60))}:${two(random(60))}Z`,
-  ]
-    .join(',')
-    .concat('\n');
+  ];
 }
 
 /** Ten in a hundred notes need quotes: for a comma, a quote or a line break. */

@@ -9,7 +9,8 @@ export interface SeededFile {
   /** About: the line that reaches it is the last. */
   readonly bytes: number;
   readonly seed: number;
-  readonly header: string;
+  /** The first line; null: there is none. */
+  readonly header: string | null;
   /** The line of data row `id`, counted from 1, with its line break. */
   line(id: number, random: Random): string;
   /** What stands below the last row. */
@@ -25,7 +26,7 @@ export function writeSeededFile({ path, bytes, seed, header, line, footer = '' }
   const random = generator(seed);
   const file = openSync(path, 'w');
   try {
-    let text = `${header}\n`;
+    let text = header === null ? '' : `${header}\n`;
     let written = 0;
     for (let id = 1; written < bytes; id++) {
       text += line(id, random);

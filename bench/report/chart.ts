@@ -2,7 +2,9 @@
 import type { Chart, LimitLine } from './section.ts';
 
 const WIDTH = 760;
-const LABEL_WIDTH = 180;
+const LABEL_WIDTH_MIN = 180;
+/** A character of a label takes about so much. */
+const CHARACTER_WIDTH = 6.5;
 const VALUE_WIDTH = 70;
 const BAR_HEIGHT = 18;
 const ROW_HEIGHT = 26;
@@ -15,15 +17,16 @@ const LIMIT_COLOUR = '#b3541e';
 export function chartSvg(title: string, { unit, bars, limit }: Chart): string {
   const height = TOP + bars.length * ROW_HEIGHT + BOTTOM;
   const most = Math.max(...bars.map(({ value }) => value), limit?.value ?? 0);
-  const length = (value: number): number => Math.round((value / most) * (WIDTH - LABEL_WIDTH - VALUE_WIDTH) * 10) / 10;
+  const labelWidth = Math.max(LABEL_WIDTH_MIN, ...bars.map(({ label }) => Math.ceil(label.length * CHARACTER_WIDTH)));
+  const length = (value: number): number => Math.round((value / most) * (WIDTH - labelWidth - VALUE_WIDTH) * 10) / 10;
   const rows = bars.map(({ label, value, ours }, index) => {
     const top = TOP + index * ROW_HEIGHT;
     const baseline = top + BAR_HEIGHT - 5;
     const colour = ours ? OWN_COLOUR : PEER_COLOUR;
     return [
-      text(LABEL_WIDTH - 8, baseline, label, 'end'),
-      `<rect x="${LABEL_WIDTH}" y="${top}" width="${length(value)}" height="${BAR_HEIGHT}" fill="${colour}"/>`,
-      text(LABEL_WIDTH + length(value) + 6, baseline, shown(value), 'start'),
+      text(labelWidth - 8, baseline, label, 'end'),
+      `<rect x="${labelWidth}" y="${top}" width="${length(value)}" height="${BAR_HEIGHT}" fill="${colour}"/>`,
+      text(labelWidth + length(value) + 6, baseline, shown(value), 'start'),
     ].join('\n');
   });
   return [
@@ -33,7 +36,7 @@ export function chartSvg(title: string, { unit, bars, limit }: Chart): string {
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="8" y="22" font-size="14" font-weight="bold">${escaped(`${title} (${unit})`)}</text>`,
     ...rows,
-    ...(limit === null ? [] : [limitLine(limit, LABEL_WIDTH + length(limit.value), height)]),
+    ...(limit === null ? [] : [limitLine(limit, labelWidth + length(limit.value), height)]),
     '</svg>\n',
   ].join('\n');
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Machine, machineLines } from '../machine.ts';
+import { FORMAT_WORKLOADS } from '../workloads/formats.ts';
 import { WORKLOADS } from '../workloads/index.ts';
 import { chartSvg } from './chart.ts';
 import { summarySection } from './engine-section.ts';
@@ -9,7 +10,17 @@ import { readMeasurements } from './measurements.ts';
 import type { Section } from './section.ts';
 
 /** In the order of the text, after the workloads. */
-const SERVICE_SECTIONS = ['upload', 'uploads-at-once', 'small-runs', 'latency', 'workers', 'growth'];
+const SERVICE_SECTIONS = [
+  'workbook-reading',
+  'workbook-writing',
+  'upload',
+  'uploads-at-once',
+  'small-runs',
+  'latency',
+  'workers',
+  'growth',
+  'operations',
+];
 
 const INTRODUCTION = `# Results of the benchmark
 
@@ -31,7 +42,7 @@ files of the medium. Each section says what it was measured on; its figures as d
  * @param folder the project's bench folder
  */
 export function writeResults(folder: string): void {
-  const names = [...WORKLOADS.map(({ name }) => name.toLowerCase()), ...SERVICE_SECTIONS];
+  const names = [...[...WORKLOADS, ...FORMAT_WORKLOADS].map(({ name }) => name.toLowerCase()), ...SERVICE_SECTIONS];
   const measurements = readMeasurements(folder, names);
   const lines = measurements.flatMap(({ summary }) => (summary === null ? [] : [summary]));
   const summary = summarySection(lines);

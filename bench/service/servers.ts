@@ -65,6 +65,7 @@ export async function startOurs(base: string, workers: number | null = null): Pr
   const flags = [
     ...['--catalog', catalog, '--data', join(folder, 'data'), '--port', '0', '--log-level', 'warn'],
     ...['--retention-ms', String(RETENTION_MILLISECONDS), '--wait-ms', String(WAIT_MILLISECONDS)],
+    ...['--metrics-on-api-port', 'yes'],
     ...(workers === null ? [] : ['--workers', String(workers)]),
   ];
   const { child, port } = await start(CLI, ['serve', ...flags]);

@@ -29,6 +29,7 @@ export interface PolarsExpression {
   or(other: PolarsExpression): PolarsExpression;
   not(): PolarsExpression;
   sum(): PolarsExpression;
+  median(): PolarsExpression;
   count(): PolarsExpression;
   isNull(): PolarsExpression;
   isNotNull(): PolarsExpression;
@@ -47,6 +48,8 @@ export interface PolarsExpression {
 
 export interface PolarsLibrary {
   scanCSV(path: string, options: Record<string, unknown>): PolarsRows;
+  /** NDJSON. */
+  scanJson(path: string): PolarsRows;
   col(name: string): PolarsExpression;
   lit(value: unknown): PolarsExpression;
   when(condition: PolarsExpression): {

@@ -1,6 +1,7 @@
 // W5: number and sum of the orders of each country and status.
 import { type Cells, positions } from './javascript-program.ts';
-import { SAME_SET, type Workload } from './workload.ts';
+import { SAME_SET } from './job.ts';
+import type { Workload } from './workload.ts';
 
 export const w5: Workload = {
   name: 'W5',

@@ -1,6 +1,7 @@
 // W6: all rows by their amount, the largest first, equal ones in the file's order.
 import { type Cells, positions } from './javascript-program.ts';
-import { type Agreement, SAME_SET, type Workload } from './workload.ts';
+import { type Agreement, SAME_SET } from './job.ts';
+import type { Workload } from './workload.ts';
 
 /** Sorted, but rows of one amount may stand in any order: no stable sort is asked of systems that have to pay for it. */
 const SORTED: readonly Agreement[] = [SAME_SET, { as: 'sequence', columns: ['amount'] }];

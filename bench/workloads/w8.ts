@@ -1,6 +1,7 @@
 // W8: a bank's statement into a ledger by twelve operations, as in the bank statement of the examples.
 import { type Cells, positions } from './javascript-program.ts';
-import { SAME_SET, type Workload } from './workload.ts';
+import { SAME_SET } from './job.ts';
+import type { Workload } from './workload.ts';
 
 const IBAN = '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$';
 const INVOICE = 'R-\\d{4}-\\d+';
@@ -137,7 +138,8 @@ export const w8: Workload = {
       row: (cells) => {
         over ||= cells[places[0]] === 'Summe';
         if (over || cells[places[0]] === 'Buchungstag' || places.every((place) => cells[place] === '')) return null;
-        const booking = ledgerRow(places.map((place) => cells[place]!) as unknown as Six);
+        const [a, b, c, d, e, f] = places;
+        const booking = ledgerRow([cells[a]!, cells[b]!, cells[c]!, cells[d]!, cells[e]!, cells[f]!]);
         const [, valueDate, party, purpose, , amount] = booking;
         const key = [valueDate, party, purpose, amount].join('\n');
         if (seen.has(key)) return null;

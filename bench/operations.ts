@@ -1,0 +1,109 @@
+// Every operation beside other engines with two threads: the same job in each one's language, answers compared, in turn.
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { compareAnswers, readAnswer } from './answers.ts';
+import { type Entrant, entrants } from './contenders/lineup.ts';
+import { INPUTS } from './inputs/index.ts';
+import { type Figure, figureOf, type Measure, measure } from './measure.ts';
+import { jobOf, type OperationRow } from './operations/operation-row.ts';
+import type { Progress } from './progress.ts';
+import type { Job, System } from './workloads/job.ts';
+
+export interface OperationsSettings {
+  readonly folder: string;
+  readonly inputBytes: number;
+  readonly rounds: number;
+  readonly rows: readonly OperationRow[];
+  readonly progress: Progress;
+}
+
+/** How one engine did one row. */
+export interface OperationTime {
+  /** MB/s of the input. */
+  readonly rate: Figure;
+  /** Of all threads, for each MB of input. */
+  readonly processorMilliseconds: number;
+  readonly peakBytes: number;
+}
+
+export interface OperationResult {
+  readonly row: OperationRow;
+  readonly inputBytes: number;
+  readonly own: OperationTime;
+  /** By name; those that were there and have the row in their language. */
+  readonly others: ReadonlyMap<string, OperationTime>;
+}
+
+/** The answers are compared on files of this size. */
+const CHECK_BYTES = 2_000_000;
+
+const THREADS = 2;
+const ENGINES: readonly System[] = ['template-run', 'duckdb', 'polars'];
+
+/** One result a row, in the order of the table. Throws where an answer is not ours. */
+export function benchOperations(settings: OperationsSettings): OperationResult[] {
+  const { rows, progress } = settings;
+  const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
+  const lineup = all.filter(({ system, threads }) => ENGINES.includes(system) && threads === THREADS);
+  return rows.map((row, index) => {
+    progress.show(`row ${index + 1} of ${rows.length}: ${row.name}`);
+    return measureRow(settings, row, lineup);
+  });
+}
+
+function measureRow(settings: OperationsSettings, row: OperationRow, all: readonly Entrant[]): OperationResult {
+  const job = jobOf(row);
+  const lineup = all.filter(({ system }) => system !== 'polars' || job.polars !== null);
+  checkAnswers(settings, job, lineup);
+  const input = inputOf(settings, job, settings.inputBytes);
+  const races = lineup.map((entrant) => ({ entrant, measures: [] as Measure[] }));
+  for (let round = 0; round < settings.rounds; round++) {
+    for (const { entrant, measures } of races) measures.push(runOnce(settings, job, entrant, input));
+    clear(settings);
+  }
+  const inputBytes = statSync(input).size;
+  const times = races.map(({ entrant, measures }) => [entrant.name, timeOf(measures, inputBytes)] as const);
+  return { row, inputBytes, own: times[0]![1], others: new Map(times.slice(1)) };
+}
+
+function checkAnswers(settings: OperationsSettings, job: Job, lineup: readonly Entrant[]): void {
+  const input = inputOf(settings, job, Math.min(CHECK_BYTES, settings.inputBytes));
+  const answers = lineup.map((entrant) => {
+    runOnce(settings, job, entrant, input);
+    return { system: entrant.system, answer: readAnswer(outputIn(settings), job) };
+  });
+  clear(settings);
+  for (const { system, answer } of answers) compareAnswers(job, system, answers[0]!.answer, answer);
+}
+
+function runOnce(settings: OperationsSettings, job: Job, { system, threads }: Entrant, input: string): Measure {
+  const output = outputIn(settings);
+  rmSync(output, { force: true });
+  return measure({ system, threads, workload: job.name, input, output, budgetBytes: null });
+}
+
+/** Inputs of one kind are made once for all rows. */
+function inputOf({ folder }: OperationsSettings, job: Job, bytes: number): string {
+  const input = INPUTS[job.input];
+  const path = join(folder, `${job.input}-${bytes}.${input.type ?? 'csv'}`);
+  input.make(path, bytes);
+  return path;
+}
+
+function outputIn({ folder }: OperationsSettings): string {
+  return join(folder, 'operation.csv');
+}
+
+function clear(settings: OperationsSettings): void {
+  rmSync(outputIn(settings), { force: true });
+  rmSync(`${outputIn(settings)}.tables`, { recursive: true, force: true });
+}
+
+function timeOf(measures: readonly Measure[], inputBytes: number): OperationTime {
+  const processor = figureOf(measures.map(({ processorMilliseconds }) => processorMilliseconds)).median;
+  return {
+    rate: figureOf(measures.map(({ milliseconds }) => inputBytes / 1e3 / milliseconds)),
+    processorMilliseconds: processor / (inputBytes / 1e6),
+    peakBytes: figureOf(measures.map(({ peakBytes }) => peakBytes)).median,
+  };
+}

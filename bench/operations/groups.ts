@@ -1,0 +1,182 @@
+// Rows of the operations' table: groups, rows side by side, and reference tables.
+import type { OperationRow } from './operation-row.ts';
+
+const AMOUNT = 'CAST(amount AS DECIMAL(12, 2))';
+const PARSED = { op: 'parse_number', columns: ['amount'] };
+
+const GROUP_ROWS: readonly OperationRow[] = [
+  {
+    name: 'count and mean by country',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      {
+        op: 'aggregate',
+        group_by: ['country'],
+        metrics: [
+          { fn: 'count', as: 'orders' },
+          { fn: 'mean', column: 'amount', as: 'mean' },
+          { fn: 'max', column: 'amount', as: 'largest' },
+        ],
+      },
+    ],
+    sql: `SELECT country, count(*) AS orders, avg(${AMOUNT}) AS mean, max(${AMOUNT}) AS largest FROM input GROUP BY country`,
+    numbers: ['orders', 'mean', 'largest'],
+    order: 'any',
+  },
+  {
+    name: 'median and 90 % by country and status',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      {
+        op: 'aggregate',
+        group_by: ['country', 'status'],
+        metrics: [
+          { fn: 'median', column: 'amount', as: 'middle' },
+          { fn: 'percentile', column: 'amount', p: 90, as: 'most' },
+        ],
+      },
+    ],
+    sql: `SELECT country, status, quantile_cont(CAST(amount AS DOUBLE), 0.5) AS middle,
+      quantile_cont(CAST(amount AS DOUBLE), 0.9) AS most FROM input GROUP BY country, status`,
+    numbers: ['middle', 'most'],
+    order: 'any',
+  },
+  {
+    name: 'different addresses by country',
+    covers: 'aggregate',
+    template: [
+      {
+        op: 'aggregate',
+        group_by: ['country'],
+        metrics: [
+          { fn: 'count_distinct', column: 'email', as: 'customers' },
+          { fn: 'min', column: 'email', as: 'first' },
+        ],
+      },
+    ],
+    sql: 'SELECT country, count(DISTINCT email) AS customers, min(email) AS first FROM input GROUP BY country',
+    numbers: ['customers'],
+    order: 'any',
+  },
+  {
+    name: 'texts of each day in one cell',
+    covers: 'aggregate',
+    template: [
+      {
+        op: 'aggregate',
+        group_by: ['email'],
+        metrics: [
+          { fn: 'join', column: 'sku', as: 'skus' },
+          { fn: 'first', column: 'status', as: 'status' },
+        ],
+      },
+    ],
+    sql: `SELECT email, string_agg(sku, ', ' ORDER BY n) AS skus, arg_min(status, n) AS status
+      FROM (SELECT email, sku, status, row_number() OVER () AS n FROM input) GROUP BY email`,
+    order: 'any',
+  },
+  {
+    name: 'most frequent status, spread of amounts',
+    covers: 'aggregate',
+    template: [
+      PARSED,
+      {
+        op: 'aggregate',
+        group_by: ['country', 'order_date'],
+        metrics: [
+          { fn: 'mode', column: 'qty', as: 'usual' },
+          { fn: 'stdev', column: 'amount', as: 'spread' },
+        ],
+      },
+    ],
+    sql: `SELECT country, order_date, mode(qty) AS usual, stddev_samp(CAST(amount AS DOUBLE)) AS spread FROM input
+      GROUP BY country, order_date`,
+    numbers: ['spread'],
+    // Of values that are as frequent ours is the first, theirs any.
+    lenient: [{ as: 'set', columns: ['country', 'order_date', 'spread'] }],
+  },
+  {
+    name: 'pivot of pairs of key and value',
+    covers: 'pivot',
+    template: [
+      { op: 'select', columns: ['order_id', 'status', 'sku'] },
+      {
+        op: 'pivot',
+        group_by: 'order_id',
+        names_from: 'status',
+        values_from: 'sku',
+        values: ['paid', 'open', 'shipped'],
+      },
+    ],
+    sql: `SELECT order_id, first(sku) FILTER (WHERE status = 'paid') AS paid, first(sku) FILTER (WHERE status = 'open') AS open,
+      first(sku) FILTER (WHERE status = 'shipped') AS shipped FROM input GROUP BY order_id`,
+    order: 'any',
+  },
+];
+
+const SIDE_ROWS: readonly OperationRow[] = [
+  {
+    name: 'number and previous row',
+    covers: 'window',
+    template: [
+      {
+        op: 'window',
+        columns: [
+          { fn: 'row_number', as: 'no' },
+          { fn: 'previous', column: 'status', as: 'before' },
+        ],
+      },
+    ],
+    sql: 'SELECT *, row_number() OVER () AS no, lag(status) OVER () AS before FROM input',
+    numbers: ['no'],
+  },
+  {
+    name: 'share of the country’s sum',
+    covers: 'window',
+    template: [
+      { op: 'select', columns: ['order_id', 'country', 'amount'] },
+      PARSED,
+      { op: 'window', partition_by: ['country'], columns: [{ fn: 'sum', column: 'amount', as: 'total' }] },
+    ],
+    sql: `SELECT order_id, country, ${AMOUNT} AS amount, sum(${AMOUNT}) OVER (PARTITION BY country) AS total FROM input`,
+    numbers: ['amount', 'total'],
+    order: 'any',
+  },
+  {
+    name: 'unpivot two columns',
+    covers: 'unpivot',
+    template: [
+      { op: 'select', columns: ['order_id', 'amount', 'qty'] },
+      { op: 'unpivot', columns: ['amount', 'qty'], names_to: 'name', values_to: 'value' },
+    ],
+    sql: 'SELECT order_id, name, value FROM (UNPIVOT (SELECT order_id, amount, qty FROM input) ON amount, qty)',
+  },
+];
+
+const TABLE_ROWS: readonly OperationRow[] = [
+  {
+    name: 'join a table of countries',
+    covers: 'join',
+    tables: ['regions'],
+    template: [{ op: 'join', table: 'regions', on: [{ left: 'country', right: 'code' }], columns: ['region'] }],
+    sql: 'SELECT input.*, regions.region FROM input LEFT JOIN regions ON input.country = regions.code',
+    order: 'any',
+  },
+  {
+    name: 'a rate by a range',
+    covers: 'lookup_range',
+    tables: ['tariff'],
+    template: [
+      PARSED,
+      { op: 'lookup_range', table: 'tariff', value: 'amount', from: 'since', to: 'until', columns: ['rate'] },
+    ],
+    sql: `SELECT input.* REPLACE (${AMOUNT} AS amount), tariff.rate FROM input ASOF LEFT JOIN
+      (SELECT CAST(since AS DECIMAL(12, 2)) AS since, rate FROM tariff) AS tariff ON ${AMOUNT} >= tariff.since`,
+    numbers: ['amount'],
+    order: 'any',
+  },
+];
+
+export const GROUP_ROW_LIST: readonly OperationRow[] = [...GROUP_ROWS, ...SIDE_ROWS, ...TABLE_ROWS];

@@ -1,0 +1,55 @@
+// The table of operations as a section: the worst beside the best of the others stands first.
+import type { OperationResult, OperationTime } from '../operations.ts';
+import type { Section } from './section.ts';
+
+interface Line extends OperationResult {
+  readonly best: { readonly name: string; readonly time: OperationTime } | null;
+  /** Ours by the best of the others; null where nobody else took part. */
+  readonly ratio: number | null;
+}
+
+export function operationsSection(results: readonly OperationResult[]): Section {
+  const lines = results.map(lineOf).sort((left, right) => (left.ratio ?? Infinity) - (right.ratio ?? Infinity));
+  const ratios = lines.flatMap(({ ratio }) => (ratio === null ? [] : [ratio]));
+  const megabytes = Math.round((results[0]?.inputBytes ?? 0) / 1e6);
+  return {
+    name: 'operations',
+    title: `Every operation beside the best of the others, two threads, ${megabytes} MB`,
+    columns: ['', 'of', 'ours / it', 'ours MB/s', 'best', 'its MB/s', 'CPU ms/MB', 'its', 'peak MB', 'its peak'],
+    rows: lines.map(cellsOf),
+    notes: ratios.length === 0 ? [] : [`Geometric mean of the ratios: ${geometricMean(ratios).toFixed(2)}.`],
+    chart: {
+      unit: 'ours / best of the others',
+      bars: lines.flatMap(({ row, ratio }) => (ratio === null ? [] : [{ label: row.name, value: ratio, ours: true }])),
+      limit: { label: 'as fast', value: 1 },
+    },
+  };
+}
+
+function lineOf(result: OperationResult): Line {
+  const others = [...result.others].map(([name, time]) => ({ name, time }));
+  const [best = null] = others.sort((left, right) => right.time.rate.median - left.time.rate.median);
+  return { ...result, best, ratio: best === null ? null : result.own.rate.median / best.time.rate.median };
+}
+
+function cellsOf({ row, own, best, ratio }: Line): string[] {
+  const rate = ({ rate }: OperationTime): string => rate.median.toFixed(0);
+  const peak = ({ peakBytes }: OperationTime): string => (peakBytes / 1e6).toFixed(0);
+  const processor = ({ processorMilliseconds }: OperationTime): string => processorMilliseconds.toFixed(1);
+  return [
+    row.name,
+    row.covers,
+    ratio === null ? '' : ratio.toFixed(2),
+    rate(own),
+    best?.name ?? 'none',
+    best === null ? '' : rate(best.time),
+    processor(own),
+    best === null ? '' : processor(best.time),
+    peak(own),
+    best === null ? '' : peak(best.time),
+  ];
+}
+
+function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}

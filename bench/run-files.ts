@@ -1,0 +1,35 @@
+// Local files through `template-run run`, as anybody would do it.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../src/cli.js', import.meta.url));
+
+/** Exit status of `run` when files failed: which ones is seen from what is missing. */
+const FILES_FAILED = 1;
+
+/**
+ * @param folder an empty one, for copies and outputs
+ * @returns by file the path of its output; null where it was refused
+ */
+export function runFiles(paths: readonly string[], template: string, folder: string): (string | null)[] {
+  const [inputs, outputs] = [join(folder, 'in'), join(folder, 'out')];
+  mkdirSync(inputs);
+  mkdirSync(outputs);
+  writeFileSync(join(folder, 'template.yaml'), template);
+  // Under names of one kind: two files may differ in their ending alone.
+  const copies = paths.map((path, index) => {
+    const copy = join(inputs, `${index}.csv`);
+    copyFileSync(path, copy);
+    return copy;
+  });
+  const args = [CLI, 'run', join(folder, 'template.yaml'), ...copies, '-o', `${outputs}/`];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  if (status !== 0 && status !== FILES_FAILED) throw new Error(`run: ${stderr}`);
+  const ending = /format: (\w+),/.exec(template)?.[1];
+  return paths.map((_, index) => {
+    const output = join(outputs, `${index}.${ending}`);
+    return existsSync(output) ? output : null;
+  });
+}

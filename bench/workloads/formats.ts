@@ -1,0 +1,20 @@
+// W1 on other files than CSV. Each contender reads them with its own reader.
+
+import type { InputName } from '../inputs/index.ts';
+import { selecting } from './selecting.ts';
+import { ORDER_SELECTED } from './w1.ts';
+import type { Workload } from './workload.ts';
+
+/** Amounts are numbers there, and others write them as doubles: 5.10 is 5.1. */
+function w1On(name: string, input: InputName, title: string): Workload {
+  const workload = selecting({ name, title: `W1 on ${title}`, input, ending: 'csv', selected: ORDER_SELECTED });
+  return { ...workload, answer: { numbers: ['total'], lenient: {} } };
+}
+
+export const FORMAT_WORKLOADS: readonly Workload[] = [
+  w1On('NDJSON', 'ndjson', 'NDJSON'),
+  w1On('NDJSON-mixed', 'ndjson-mixed', 'NDJSON whose keys come in any order'),
+  w1On('NDJSON-sparse', 'ndjson-sparse', 'NDJSON that lacks keys'),
+  w1On('NDJSON-nested', 'ndjson-nested', 'NDJSON with nested lists'),
+  w1On('JSON-pretty', 'json-pretty', 'an indented JSON list'),
+];
