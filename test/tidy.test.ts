@@ -5,6 +5,8 @@ import { test } from 'tap';
 
 const FILE_LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
+/** Outside of the operations, and of the expression language, which has functions of the same names. */
+const OPERATIONS_NAMED_MAX = 3;
 const ROOTS = ['src', 'workers', 'bench', 'test'];
 
 /** A folder may import from itself and from these. */
@@ -15,19 +17,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   test: ['src', 'workers', 'bench'],
 };
 
-/** Of `workers`, the HTTP process may use the messages, the Template's checker, the operation table and what they need; and bundles. */
+/** Of `workers`, the HTTP process may use the protocol, the Template's checker, the operation table and what they need. */
 const WORKERS_FOR_SRC = [
-  /^workers\/(?:bundles|messages|parcel|task-packer|outcome-packer|failure|report|budget|core-share|schema)\.ts$/,
-  /^workers\/template\//,
+  /^workers\/(?:built-files|bundles)\.ts$/,
+  /^workers\/(?:plan|protocol|template)\//,
   /^workers\/operations\/(?:index|operation)\.ts$/,
-  /^workers\/kernel\/kernel\.ts$/,
+  /^workers\/batch\/schema\.ts$/,
+  /^workers\/memory\/(?:account-share|budget)\.ts$/,
+  /^workers\/run\/report\.ts$/,
+  /^workers\/thread\/core-share\.ts$/,
+  /^workers\/kernel\/bindings\/kernel\.ts$/,
 ];
 
 /** Commands over local files also use the engine in their own thread. */
 const WORKERS_FOR_COMMANDS = [
   ...WORKERS_FOR_SRC,
-  /^workers\/(?:collector|inspect|split|thread)\.ts$/,
-  /^workers\/output\/output-turns\.ts$/,
+  /^workers\/input\/index\.ts$/,
+  /^workers\/memory\/collector\.ts$/,
+  /^workers\/run\/(?:inspect|split)\.ts$/,
+  /^workers\/thread\/thread\.ts$/,
+  /^workers\/output\/(?:index|planned-output|sink\/output-turns)\.ts$/,
 ];
 
 const NAMES_REFUSED = /(?:^|[-.])(?:utils?|helpers?|common|types|misc)(?:\.|-|$)/;
@@ -60,6 +69,86 @@ test('imports point one way', async (t) => {
   }
 });
 
+test('the checker of Templates reaches no operation and no format but by what it is given', async (t) => {
+  const contracts = ['workers/operations/operation.ts', 'workers/output/format.ts'];
+  const isGiven = (path: string): boolean => /^workers\/(?:operations|input|output)\//.test(path);
+  const seen = new Map<string, string>();
+  const visit = (path: string, from: string): void => {
+    if (seen.has(path)) return;
+    seen.set(path, from);
+    const file = files.find((candidate) => candidate.path === path);
+    // Types are gone when the program runs: those of a contract may name what they like.
+    for (const target of file === undefined ? [] : runtimeImports(file)) visit(target, path);
+  };
+  for (const file of files.filter(({ path }) => path.startsWith('workers/template/'))) {
+    visit(file.path, '');
+    for (const target of relativeImports(file)) {
+      if (isGiven(target) && !contracts.includes(target)) t.fail(`${file.path} imports ${target}`);
+    }
+  }
+  for (const [path, from] of seen) {
+    if (isGiven(path) && !contracts.includes(path)) t.fail(`workers/template reaches ${path} by ${from}`);
+  }
+  t.ok(seen.has('workers/plan/scan.ts'), 'imports were followed');
+});
+
+test('a format of outputs knows no other', async (t) => {
+  const folderOf = (path: string): string | undefined => /^workers\/output\/(\w+)\//.exec(path)?.[1];
+  for (const file of product) {
+    const folder = folderOf(file.path);
+    if (folder === undefined) {
+      if (file.path === 'workers/output/index.ts') continue;
+      const formats = relativeImports(file).filter((target) => (folderOf(target) ?? 'sink') !== 'sink');
+      if (formats.length > 0) t.fail(`${file.path} imports ${formats.join(', ')}: formats are reached by their table`);
+    } else {
+      const others = relativeImports(file).filter((target) => ![undefined, 'sink', folder].includes(folderOf(target)));
+      if (others.length > 0) t.fail(`${file.path} imports ${others.join(', ')}`);
+    }
+  }
+});
+
+test('the product is built without the benchmark and the tests', async (t) => {
+  const scripts = ['workers', 'examples'].flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.mjs'))
+      .map((path) => join(root, path)),
+  );
+  t.ok(scripts.includes('workers/bundled/keep-compiled.mjs'), 'the walk found the scripts of the build');
+  for (const path of ['rolldown.config.mjs', ...scripts]) {
+    const named = readFileSync(path, 'utf8').match(
+      /['"\x60](?:\.{1,2}\/|dist\/)[^'"\x60]*\b(?:bench|test)\/[^'"\x60]*/,
+    );
+    if (named !== null) t.fail(`${path} names ${named[0].slice(1)}`);
+  }
+});
+
+test('operations are one file each, beside their contract and their table', async (t) => {
+  const others = ['workers/operations/index.ts', 'workers/operations/operation.ts'];
+  for (const { path } of product) {
+    if (!path.startsWith('workers/operations/') || others.includes(path)) continue;
+    if (!isOperation(path)) t.fail(`${path} defines no operation`);
+  }
+});
+
+test('an operation is its file and its line in the table', async (t) => {
+  const table = files.find(({ path }) => path === 'workers/operations/index.ts')!;
+  const list = /const definitions\b[^=]*= \[([^\]]*)\]/.exec(table.text)![1]!;
+  const operations = product.filter(({ path }) => isOperation(path));
+  t.equal(list.match(/\w+/g)!.length, operations.length, 'as many lines as files');
+  const names: string[] = [];
+  for (const { path, text } of operations) {
+    const [, constant, name] = /^export const (\w+) = defineOperation\([\s\S]*?^ {2}name: '(\w+)'/m.exec(text)!;
+    names.push(name!);
+    if (`${name!.replaceAll('_', '-')}.ts` !== basename(path)) t.fail(`${path} is not named after ${name}`);
+    if (list.match(new RegExp(`\\b${constant}\\b`, 'g'))?.length !== 1) t.fail(`${constant} is not once in the table`);
+  }
+  for (const { path, text } of product) {
+    if (/^workers\/(?:operations|expression)\//.test(path)) continue;
+    const named = names.filter((name) => text.includes(`'${name}'`) || text.includes(`"${name}"`));
+    if (named.length > OPERATIONS_NAMED_MAX) t.fail(`${path} has a list of operations: ${named.join(', ')}`);
+  }
+});
+
 test('no files import each other in a circle', async (t) => {
   // AssemblyScript names its files without an ending.
   const ended = (target: string): string => (target.includes('/assembly/') ? `${target}.ts` : target);
@@ -88,11 +177,42 @@ test('each library has one importer', async (t) => {
   }
 });
 
+test('chance in tests comes from one place, by a seed that a failure names', async (t) => {
+  const sources = ['test/random.ts', 'test/fuzz/chance.ts'];
+  const OWN_CHANCE =
+    /\bMath\.random\(|\brandom(?:Bytes|Int|FillSync)\(|\bgetRandomValues\(|\b1_?664_?525\b|\b0x6d2b79f5\b|TEMPLATE_RUN_SEED'/;
+  for (const file of files) {
+    if (!file.path.startsWith('test/') || file.path === 'test/tidy.test.ts' || sources.includes(file.path)) continue;
+    const own = libraries(file).includes('fast-check') ? ['fast-check'] : OWN_CHANCE.exec(file.text);
+    if (own !== null) t.fail(`${file.path} takes chance from ${own[0]} and not from ${sources[0]}`);
+  }
+});
+
 test('files and functions stay short', async (t) => {
   for (const { path, lines } of files) {
     if (lines.length > FILE_LINES_MAX) t.fail(`${path} has ${lines.length} lines`);
     for (const { name, length } of functions(lines)) {
       if (length > FUNCTION_LINES_MAX) t.fail(`${path}: ${name} has ${length} lines`);
+    }
+  }
+});
+
+test('texts are normalised in one place, and compared by no locale', async (t) => {
+  const ONLY_NORMALISER = 'workers/values/normalise.ts';
+  const calls = product.filter(({ text }) => /\.normalize\(|\['normalize'\]/.test(text)).map(({ path }) => path);
+  t.strictSame(calls, [ONLY_NORMALISER], 'String.prototype.normalize takes the square of a long run of marks');
+  for (const { path, text } of product) {
+    if (/\.localeCompare\(|\.toLocale\w+\(|\bIntl\.(?:Collator|Segmenter)\b/.test(text))
+      t.fail(`${path} depends on a locale, in a time that nobody knows`);
+  }
+});
+
+/** Messages of faults reach logs and terminals: what they say must not come from a cell (workers/protocol/fault-text.ts). */
+test('faults of the engine have constant texts', async (t) => {
+  for (const { path, text } of files) {
+    if (!path.startsWith('workers/') || path === 'workers/protocol/fault-text.ts') continue;
+    for (const [call] of text.matchAll(/\bnew Error\((?!'(?:[^'\\]|\\.)*'\)).*/g)) {
+      t.fail(`${path}: ${call} is no constant text`);
     }
   }
 });
@@ -104,6 +224,7 @@ test('names, headers and leftovers', async (t) => {
     if (!/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.ts$/.test(name)) t.fail(`${path}: not in kebab-case`);
     if (!/^(?:#!.*\n)?\/\/ /.test(text)) t.fail(`${path} does not open with what it owns`);
     if (/\b(?:TODO|FIXME|XXX|HACK)\b/.test(text) && name !== 'tidy.test.ts') t.fail(`${path} holds a leftover`);
+    if (/\bas unknown as\b/.test(text) && name !== 'tidy.test.ts') t.fail(`${path} casts away what is known of a type`);
     if (/^export default\b/m.test(text)) t.fail(`${path} has a default export`);
     if (/^let /m.test(text) && !path.includes('/assembly/') && !path.startsWith('test/')) {
       t.fail(`${path} has module state`);
@@ -134,6 +255,11 @@ function relativeImports(file: SourceFile): string[] {
   return importSources(file)
     .filter((source) => source.startsWith('.'))
     .map((source) => normalize(join(dirname(file.path), source)));
+}
+
+/** Without those of types alone. */
+function runtimeImports({ path, text }: SourceFile): string[] {
+  return relativeImports({ path, lines: [], text: text.replace(/^(?:import|export) type\s[^;]*;/gm, '') });
 }
 
 function libraries(file: SourceFile): string[] {

@@ -10,6 +10,7 @@ import { templateRun } from '../../bench/contenders/template-run.ts';
 import { TextWriter } from '../../bench/contenders/text-writer.ts';
 import { INPUTS } from '../../bench/inputs/index.ts';
 import { measure } from '../../bench/measure.ts';
+import { OPERATION_ROWS } from '../../bench/operations/index.ts';
 import { limitOf } from '../../bench/physical-limits.ts';
 import { chartSvg } from '../../bench/report/chart.ts';
 import { saveMeasurement } from '../../bench/report/measurements.ts';
@@ -19,6 +20,7 @@ import { readSettings } from '../../bench/settings.ts';
 import { WORKLOADS, workloadNamed } from '../../bench/workloads/index.ts';
 import type { Cells } from '../../bench/workloads/javascript-program.ts';
 import type { Workload } from '../../bench/workloads/workload.ts';
+import { operationTable } from '../../workers/operations/index.ts';
 
 const INPUT_BYTES = 300_000;
 const folder = mkdtempSync(join(tmpdir(), 'template-run-bench-smoke-'));
@@ -91,6 +93,17 @@ t.test('a process of its own measures a run within a memory budget', async (t) =
   t.equal(found.outputBytes, readFileSync(output).length);
   compareAnswers(workload, 'csv-parse', await ownAnswer(workload), readAnswer(output, workload));
   t.throws(() => measure({ ...job, input: join(folder, 'none.csv'), budgetBytes: null }), /template-run on W6 ended/);
+});
+
+t.test('every operation of the language has a row of the table, and twelve and eight families beside', async (t) => {
+  const used = new Set(OPERATION_ROWS.flatMap(({ template }) => template.map(({ op }) => op)));
+  t.same(
+    [...operationTable.keys()].filter((name) => !used.has(name)),
+    [],
+  );
+  t.equal(OPERATION_ROWS.filter(({ covers }) => covers === 'expression').length, 12);
+  t.equal(OPERATION_ROWS.filter(({ covers }) => covers === 'regular expression').length, 8);
+  t.equal(new Set(OPERATION_ROWS.map(({ name }) => name)).size, OPERATION_ROWS.length, 'each name once');
 });
 
 t.test('other answers are noticed', async (t) => {
@@ -195,7 +208,8 @@ t.test('limits, tables and charts', async (t) => {
   writeResults(results);
   t.equal(readFileSync(join(results, 'charts', 'w1.svg'), 'utf8'), chartSvg('w1: a title', chart));
   const text = readFileSync(join(results, 'RESULTS.md'), 'utf8');
-  t.match(text, 'Not measured: w1-wide, w1-quoted, w2, w3, w4, w5, w6, w7, w8, upload, ');
+  t.match(text, 'Not measured: w1-wide, w1-quoted, w2, w3, w4, w5, w6, w7, w8, ndjson, ndjson-mixed, ');
+  t.match(text, ', workbook-reading, workbook-writing, upload, ');
   t.match(text, '| W1, select | 300 | 100 | 50 % | other | 200 | 400 | 1.50 |');
   const machineText = 'P, 2 cores, 16 GiB; medium of inputs and outputs disk; node v22; commit none';
   t.match(text, `## w1: a title\n\n|  | MB/s |\n|---|---:|\n| ours | 400 |\n\nA note.\n\nMeasured on: ${machineText}`);

@@ -1,13 +1,14 @@
 // Writes a catalog folder from a description and makes the API keys that open it. Knows only the layout of the folder.
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { noise } from '../random.ts';
 
-export type Scope = 'templates:read' | 'runs:write' | 'runs:read';
-export const ALL_SCOPES: readonly Scope[] = ['templates:read', 'runs:write', 'runs:read'];
+export type KeyScope = 'templates:read' | 'runs:write' | 'runs:read';
+export const ALL_SCOPES: readonly KeyScope[] = ['templates:read', 'runs:write', 'runs:read'];
 
 export interface KeyDescription {
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly KeyScope[];
   readonly expires_at?: string;
   readonly revoked_at?: string;
 }
@@ -27,6 +28,8 @@ export interface CatalogDescription {
   /** Beside "wide", which limits nothing that a test could meet. */
   readonly plans?: Readonly<Record<string, object>>;
   readonly accounts: Readonly<Record<string, AccountDescription>>;
+  /** Other files by their path: tables, secrets. */
+  readonly others?: Readonly<Record<string, string>>;
 }
 
 const RATE_WIDE = { requests: 1_000_000, window_seconds: 1 };
@@ -47,6 +50,7 @@ export function plan(limits: Readonly<Record<string, unknown>> = {}): object {
       create_run: RATE_WIDE,
       get_run: RATE_WIDE,
       get_run_output: RATE_WIDE,
+      get_run_rejects: RATE_WIDE,
       ...(rates as object | undefined),
     },
   };
@@ -74,6 +78,7 @@ export class CatalogFolder {
   constructor(folder: string, description: CatalogDescription) {
     this.folder = folder;
     this.write('plans.json', { wide: plan(), ...description.plans });
+    for (const [path, content] of Object.entries(description.others ?? {})) this.write(path, content);
     for (const [id, account] of Object.entries(description.accounts)) {
       this.writeAccount(id, account);
       for (const [name, content] of Object.entries(account.templates ?? { pick: PICK })) {
@@ -134,7 +139,9 @@ export class CatalogFolder {
   }
 }
 
+const nextDigit = noise(1);
+
 function base62(length: number): string {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  return [...randomBytes(length)].map((byte) => digits[byte % 62]).join('');
+  return Array.from({ length }, () => digits[nextDigit(digits.length)]).join('');
 }

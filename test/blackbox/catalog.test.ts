@@ -38,7 +38,7 @@ const service = await startService(
       mover: {},
     },
   },
-  { 'base-url': 'https://runs.example.test/base' },
+  { 'base-url': 'https://runs.example.test' },
 );
 const acme = service.client();
 
@@ -103,7 +103,7 @@ t.test('an unknown Template, a badly shaped id and one of another account are th
 
 t.test('download_url is made from the configured base URL, never from Host', async (t) => {
   const answer = await acme.upload('pick', [file(CSV)], { headers: { host: 'evil.example' } });
-  t.equal(answer.run.output?.download_url, `https://runs.example.test/base/api/v1/runs/${answer.run.id}/output`);
+  t.equal(answer.run.output?.download_url, `https://runs.example.test/api/v1/runs/${answer.run.id}/output`);
 });
 
 t.test('a Template that is added is served without a restart', async (t) => {

@@ -14,7 +14,11 @@ export interface RunBody {
   readonly rows_written: number | null;
   readonly truncated: boolean;
   readonly output: { name: string; mime_type: string; size_bytes: number; download_url: string } | null;
+  /** Only where the Template rejects rows. */
+  readonly rejects?: RunBody['output'];
   readonly error: { code: string; message: string } | null;
+  /** What was read, step by step, without what the file holds. */
+  readonly report: { readonly input: Record<string, unknown> };
 }
 
 export interface Answer {
@@ -52,7 +56,7 @@ export interface HeldUpload {
 }
 
 /** An answer that takes longer has been forgotten by the service: better one failed case than a file that hangs. */
-const PATIENCE_MILLISECONDS = 15_000;
+const PATIENCE_MILLISECONDS = 60_000;
 
 export class Client {
   readonly port: number;
@@ -72,6 +76,13 @@ export class Client {
 
   get(path: string, headers: Headers = {}): Promise<Answer> {
     return this.request('GET', path, headers);
+  }
+
+  /** One sample of /metrics by its name with labels; NaN when it is not there. */
+  async metric(name: string): Promise<number> {
+    const { text } = await this.get('/metrics');
+    const line = text.split('\n').find((line) => line.startsWith(`${name} `));
+    return Number(line?.slice(name.length + 1) ?? Number.NaN);
   }
 
   request(method: string, path: string, headers: Headers = {}, body?: Buffer | string): Promise<Answer> {
@@ -182,8 +193,11 @@ export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Asks again every 50 ms until the answer is liked; gives the last answer when `milliseconds` are over. */
-export async function until<T>(ask: () => Promise<T>, liked: (value: T) => boolean, milliseconds = 8000): Promise<T> {
+/**
+ * Asks again every 50 ms until the answer is liked; gives the last answer when `milliseconds` are over, which are many on a
+ * busy machine.
+ */
+export async function until<T>(ask: () => Promise<T>, liked: (value: T) => boolean, milliseconds = 60_000): Promise<T> {
   const end = Date.now() + milliseconds;
   let value = await ask();
   while (!liked(value) && Date.now() < end) {
@@ -196,7 +210,8 @@ export async function until<T>(ask: () => Promise<T>, liked: (value: T) => boole
 function readAnswer(path: string, response: http.IncomingMessage, body: Buffer): Answer {
   const text = body.toString();
   const isJson = /json/.test(response.headers['content-type'] ?? '') && body.length > 0;
-  const json = (isJson ? JSON.parse(text) : {}) as Record<string, unknown>;
+  const parsed: unknown = isJson ? JSON.parse(text) : {};
+  const json = parsed as Record<string, unknown>;
   const visible = response.rawHeaders.join('\n') + (isJson ? text : '');
   if (new RegExp(CANARY, 'i').test(visible)) throw new Error(`the answer to ${path} holds a word of the upload`);
   return {
@@ -205,7 +220,7 @@ function readAnswer(path: string, response: http.IncomingMessage, body: Buffer):
     body,
     text,
     json,
-    run: json as unknown as RunBody,
+    run: parsed as RunBody,
     code: typeof json['error'] === 'string' ? json['error'] : undefined,
   };
 }

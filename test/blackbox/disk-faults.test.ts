@@ -1,13 +1,14 @@
-// Disks that refuse: what clients are told, what the operator finds in the log, and that nothing stays behind.
+// Disks that refuse: what clients learn, what the operator finds in the log, and that nothing stays behind.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { skipOnRedis } from '../fixtures/test-stores.ts';
 import { until } from './client.ts';
 import { expectError, expectNew } from './expect.ts';
 import { file } from './multipart.ts';
-import { checkLogs, startService } from './service.ts';
+import { COMMAND, checkLogs, Service, startService } from './service.ts';
 
 /** Above what the spool keeps in memory. */
 const LARGE = `id,amount\n${'1,CanaryCell\n'.repeat(50_000)}`;
@@ -38,7 +39,7 @@ t.test('an upload that the disk refuses: 503, and the log says why under its req
   await checkLogs(t, service, [service.catalog.key('acme')]);
 });
 
-t.test('folders below a service at work: what is removed is made again, what cannot be used is told', async (t) => {
+t.test('folders below a service at work: what is removed is made again, what cannot be used is reported', async (t) => {
   const service = await startService(t, { accounts: { acme: {} } }, { 'disk-floor': 0 });
   const client = service.client();
   const ready = (status: number) =>
@@ -75,12 +76,12 @@ t.test('an output that the disk takes in part: RUN_RESOURCE_LIMIT, nothing of it
   // More outputs in memory than their share of the budget: this one goes to the disk, in a process that may write 16 KiB.
   const script = `
     import { MemoryBudget } from ${source('admission/memory-budget')};
-    import { OutputStore } from ${source('outputs/output-store')};
+    import { LocalOutputs } from ${source('outputs/local-outputs')};
     const budget = new MemoryBudget(64 * 1024 * 1024, 1);
     budget.charge(32 * 1024 * 1024, 'outputs');
     const bytes = new Uint8Array(60 * 1024);
     try {
-      await new OutputStore(${JSON.stringify(folder)}, budget).keep({ bytes, sizeBytes: bytes.length }, ${JSON.stringify(path)});
+      await new LocalOutputs(budget).keep({ bytes, sizeBytes: bytes.length }, ${JSON.stringify(path)});
       console.log('kept');
     } catch (fault) {
       console.log(fault.failure?.code ?? fault);
@@ -96,3 +97,44 @@ t.test('an output that the disk takes in part: RUN_RESOURCE_LIMIT, nothing of it
   t.equal(stdout.trim(), 'RUN_RESOURCE_LIMIT', stderr);
   t.notOk(existsSync(path));
 });
+
+/** Without a listener the signal of the limit ends the process; with one the write fails, as on a full disk. */
+const OUTLIVING = ['--import', "data:text/javascript,process.on('SIGXFSZ', () => {})", COMMAND, 'serve'];
+const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
+
+t.test(
+  'a disk that takes no charge: 503 and not ready also with a floor of 0, and all is well when there is room again',
+  { skip: skipOnRedis || (hasPrlimit ? false : 'prlimit is not there to take the room away') },
+  async (t) => {
+    const service = new Service({ accounts: { acme: {}, other: {} } }, { 'disk-floor': 0 }, {}, OUTLIVING);
+    t.teardown(() => service.remove());
+    await service.start();
+    const client = service.client();
+    const room = (bytes: string): void => {
+      t.equal(spawnSync('prlimit', ['--pid', String(service.pid), `--fsize=${bytes}:unlimited`]).status, 0);
+    };
+    const small = [file('id,amount\n1,2\n')];
+    const first = await client.upload('pick', small, { key: 'first' });
+    expectNew(t, first);
+    room('0');
+    expectError(t, await client.upload('pick', small, { key: 'full' }), 503, 'SERVER_BUSY');
+    const unready = await client.get('/readyz');
+    t.equal(unready.status, 503);
+    t.match(unready.json['reasons'], [/the ledger cannot be written/]);
+    // Its counter was not read before.
+    expectError(t, await service.client('other').upload('pick', small), 503, 'SERVER_BUSY');
+    expectError(t, await client.upload('pick', small, { key: 'full' }), 503, 'SERVER_BUSY');
+    t.equal(await service.metric('template_run_ready'), 0, 'metrics go on');
+    t.equal((await client.get(`/api/v1/runs/${first.run.id}`)).status, 200, 'what was made can be read');
+    room('unlimited');
+    const ready = await until(
+      () => client.get('/readyz'),
+      ({ status }) => status === 200,
+    );
+    t.equal(ready.status, 200);
+    expectNew(t, await client.upload('pick', small, { key: 'full' }));
+    expectNew(t, await service.client('other').upload('pick', small));
+    t.equal(await service.quotaUsed(), 2, 'what was refused was not charged');
+    await checkLogs(t, service, [service.catalog.key('acme')]);
+  },
+);

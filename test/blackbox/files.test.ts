@@ -10,6 +10,16 @@ import { checkLogs, startService } from './service.ts';
 const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
 const BYTES_MAX = 200_000;
 const ONE_PER_HOUR = { requests: 1, window_seconds: 3600 };
+/** Templates that bring headers or cells into a normal form of Unicode. */
+const NORMALISING = {
+  normal: template([], { input: { header_match: 'normal', columns: [{ name: 'A' }, { name: 'b', required: false }] } }),
+  loose: template([], { input: { header_match: 'loose', columns: [{ name: 'Á' }, { name: 'b', required: false }] } }),
+  nfc: template([step('text', { columns: '*', steps: ['nfc'] })]),
+  nfkc: template([step('text', { columns: '*', steps: ['nfkc'] })]),
+  accents: template([step('text', { columns: '*', steps: ['strip_accents', 'lower'] })]),
+  matched: template([step('dedupe', { by: '*', match: 'normal' })]),
+  headers: template([step('drop_repeated_headers')]),
+};
 const service = await startService(t, {
   plans: {
     small: plan({ upload_bytes_max: BYTES_MAX, rows_max: 20 }),
@@ -21,6 +31,7 @@ const service = await startService(t, {
       templates: {
         pick: PICK,
         all: template([]),
+        ...NORMALISING,
         lacking: template([step('drop', { columns: ['x', 'amount', 'y'] })]),
       },
     },
@@ -218,6 +229,38 @@ t.test('a parameter behind the file discards what was held and begins again', as
   const tooMany = `${'a,b\n'.repeat(10)}${rowsOf(15)}`;
   const small15 = await small.upload('pick', [file(tooMany), field('header_row', '10')]);
   t.equal(small15.run.rows_written, 15, 'the row ceiling is measured anew');
+});
+
+t.test(
+  'runs of 600,000 combining marks hold nobody up: each is answered with its Run, not after 30 s without',
+  async (t) => {
+    const marks = '\u0301\u0316'.repeat(300_000);
+    const inHeader = `a;x${marks}\n1;2\n`;
+    const inCell = `a;b\nA;x${marks}\n1;y${marks}z\n`;
+    for (const name of Object.keys(NORMALISING)) {
+      // Two at once for each: one for each thread.
+      const answers = await Promise.all(
+        [inHeader, inHeader, inCell, inCell].map((content) => acme.upload(name, [file(content)])),
+      );
+      for (const answer of answers) expectRun(t, answer, 201, 'succeeded');
+      t.strictSame(
+        answers.map(({ run }) => run.rows_written),
+        [1, 1, 2, 2],
+        name,
+      );
+    }
+  },
+);
+
+t.test('a header of several lines gives joined names, and the report says so', async (t) => {
+  const csv = 'Sales of May\n\ntown,2025,,2026,\n,net,gross,net,gross\nRome,1,2,3,4\nBari,5,6,7,8\n';
+  const answer = await acme.upload('all', [file(csv)]);
+  const inputOf = ({ json }: Answer): object => (json['report'] as { input: object }).input;
+  t.match(inputOf(answer), { header_row: 3, header_lines: 2 });
+  await expectPicked(t, answer, 'town,2025 net,2025 gross,2026 net,2026 gross\nRome,1,2,3,4\nBari,5,6,7,8\n');
+  const given = await acme.upload('all', [file(csv), field('header_row', '2')]);
+  t.match(inputOf(given), { header_row: 2 });
+  t.notOk('header_lines' in inputOf(given), 'one line that was given stands alone');
 });
 
 t.test('logs', (t) => checkLogs(t, service, [service.catalog.key('acme')]));

@@ -1,7 +1,7 @@
 // The Idempotency-Key: one key, one Run, one charge, whatever arrives in whatever order.
 import t from 'tap';
 import { ALL_SCOPES, PICK, plan, step, template } from './catalog-folder.ts';
-import { type Answer, type Client, pause, rawExchange } from './client.ts';
+import { type Answer, type Client, rawExchange, until } from './client.ts';
 import { expectError, expectNew, expectReplay, expectRun } from './expect.ts';
 import { field, file, form } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
@@ -34,8 +34,6 @@ const service = await startService(t, {
 });
 const acme = service.client();
 const good = (client: Client, key: string): Promise<Answer> => client.upload('pick', [file(CSV)], { key });
-/** Long enough for what was sent to be read by the service. */
-const settle = (): Promise<void> => pause(120);
 
 t.test('without a key every request makes a Run', async (t) => {
   const first = await acme.upload('pick', [file(CSV)]);
@@ -89,8 +87,7 @@ t.test('another Template: 409 at once, before the body comes', async (t) => {
 });
 
 t.test('another Template while the first is uploading: 409 at once', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'uploading-template' });
-  await settle();
+  const first = await service.letIn(() => acme.hold('pick', [file(CSV)], HALF, { key: 'uploading-template' }));
   const held = acme.hold('second', [file(CSV)], 10, { key: 'uploading-template' });
   expectError(t, await held.answer, 409, 'IDEMPOTENCY_KEY_REUSED');
   held.vanish();
@@ -175,20 +172,26 @@ t.test('after RUN_RESOURCE_LIMIT the next equal request makes a new Run', async 
 });
 
 t.test('a first that vanishes while it uploads leaves its key free', async (t) => {
-  const first = acme.hold('pick', [file(OTHER)], HALF, { key: 'vanished' });
+  const before = await service.quotaUsed();
+  const first = await service.letIn(() => acme.hold('pick', [file(OTHER)], HALF, { key: 'vanished' }));
   first.answer.catch(() => {});
-  await settle();
   first.vanish();
-  await settle();
+  await until(
+    () => service.quotaUsed(),
+    (used) => used === before,
+  );
   expectNew(t, await acme.upload('second', [file(CSV)], { key: 'vanished' }));
 });
 
 t.test('at most 32 wait for one key, more get 503', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'crowd' });
-  await settle();
+  const first = await service.letIn(() => acme.hold('pick', [file(CSV)], HALF, { key: 'crowd' }));
+  let answered = 0;
   const crowd = Array.from({ length: 40 }, () => good(acme, 'crowd'));
-  await Promise.race(crowd);
-  await pause(300);
+  for (const one of crowd) void one.then(() => (answered += 1));
+  await until(
+    async () => answered,
+    (count) => count >= 8,
+  );
   const made = await first.finish();
   const answers = await Promise.all(crowd);
   const busy = answers.filter(({ status }) => status === 503);
@@ -230,8 +233,7 @@ t.test('a failed Run and a refused request are not charged', async (t) => {
 t.test('replays need no free slot', async (t) => {
   const client = service.client('single');
   const first = await good(client, 'slot');
-  const held = client.hold('pick', [file(CSV)], HALF);
-  await settle();
+  const held = await service.letIn(() => client.hold('pick', [file(CSV)], HALF), { account: 'single' });
   expectError(t, await client.upload('pick', [file(CSV)]), 429, 'CONCURRENCY_LIMIT_REACHED');
   expectReplay(t, await good(client, 'slot'), first);
   expectNew(t, await held.finish());
@@ -239,10 +241,10 @@ t.test('replays need no free slot', async (t) => {
 
 t.test('a repeat that joins needs no slot of its own', async (t) => {
   const client = service.client('single');
-  const first = client.hold('pick', [file(CSV)], HALF, { key: 'join-slot' });
-  await settle();
+  const hold = () => client.hold('pick', [file(CSV)], HALF, { key: 'join-slot' });
+  const first = await service.letIn(hold, { account: 'single' });
   const joined = good(client, 'join-slot');
-  await settle();
+  await service.joined();
   const made = await first.finish();
   expectReplay(t, await joined, made);
 });

@@ -1,6 +1,5 @@
 // A repeat that comes while the first request with its Idempotency-Key is still uploading.
 import t from 'tap';
-import { pause } from './client.ts';
 import { expectError, expectNew, expectReplay } from './expect.ts';
 import { file, form } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
@@ -10,15 +9,12 @@ const OTHER = 'id,amount,CanaryColumn\n001,1.51,CanaryCell\n';
 const HALF = 200;
 const service = await startService(t, { accounts: { acme: {} } });
 const acme = service.client();
-/** What was sent has arrived by then. */
-const settle = (): Promise<void> => pause(120);
 
 t.test('a repeat joins the first while it uploads and gets its Run', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'join' });
-  await settle();
+  const first = await service.letIn(() => acme.hold('pick', [file(CSV)], HALF, { key: 'join' }));
   const second = acme.hold('pick', [file(CSV)], -1, { key: 'join' });
   const joined = second.finish();
-  await settle();
+  await service.joined();
   t.notOk(second.answered(), 'waits');
   const made = await first.finish();
   expectNew(t, made);
@@ -26,11 +22,10 @@ t.test('a repeat joins the first while it uploads and gets its Run', async (t) =
 });
 
 t.test('a repeat that joined takes the place of a first that vanishes', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'take-over' });
+  const first = await service.letIn(() => acme.hold('pick', [file(CSV)], HALF, { key: 'take-over' }));
   first.answer.catch(() => {});
-  await settle();
   const joined = acme.upload('pick', [file(CSV)], { key: 'take-over' });
-  await settle();
+  await service.joined();
   first.vanish();
   const made = await joined;
   expectNew(t, made);
@@ -39,10 +34,9 @@ t.test('a repeat that joined takes the place of a first that vanishes', async (t
 
 t.test('a repeat that joined takes the place of a first that is refused, with another file too', async (t) => {
   const broken = form([file(OTHER)], { closed: false });
-  const first = acme.hold('pick', broken, HALF, { key: 'take-over-refused' });
-  await settle();
+  const first = await service.letIn(() => acme.hold('pick', broken, -20, { key: 'take-over-refused' }));
   const joined = acme.upload('pick', [file(CSV)], { key: 'take-over-refused' });
-  await settle();
+  await service.joined();
   expectError(t, await first.finish(), 400, 'MALFORMED_FILE');
   expectNew(t, await joined);
 });
@@ -50,20 +44,20 @@ t.test('a repeat that joined takes the place of a first that is refused, with an
 t.test('a repeat that joined takes the place of a first whose file is refused, with a better file', async (t) => {
   for (let count = 0; count < 5; count++) {
     const key = `better-file-${count}`;
-    const first = acme.hold('pick', [file('id,CanaryColumn\n001,CanaryCell\n')], -60, { key });
-    await settle();
+    const first = await service.letIn(() =>
+      acme.hold('pick', [file('id,CanaryColumn\n001,CanaryCell\n')], -60, { key }),
+    );
     const joined = acme.upload('pick', [file(CSV)], { key });
-    await settle();
+    await service.joined();
     expectError(t, await first.finish(), 422, 'TEMPLATE_COLUMNS_MISSING');
     expectNew(t, await joined);
   }
 });
 
 t.test('a repeat that joined with another file: 409 when the first has its Run', async (t) => {
-  const first = acme.hold('pick', [file(CSV)], HALF, { key: 'join-other' });
-  await settle();
+  const first = await service.letIn(() => acme.hold('pick', [file(CSV)], HALF, { key: 'join-other' }));
   const joined = acme.upload('pick', [file(OTHER)], { key: 'join-other' });
-  await settle();
+  await service.joined();
   expectNew(t, await first.finish());
   expectError(t, await joined, 409, 'IDEMPOTENCY_KEY_REUSED');
 });

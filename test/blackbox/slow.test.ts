@@ -1,13 +1,14 @@
-// Clients that are slow for longer than a test run should last: only with TEMPLATE_RUN_SLOW_TESTS=1.
+// Clients that are slow for longer than a test run should last: only in `npm run test:all`.
 import net from 'node:net';
 import t from 'tap';
+import { skipUnlessLong } from '../sweep.ts';
 import { template } from './catalog-folder.ts';
 import { Client, pause, rawExchange, until } from './client.ts';
 import { expectNew, expectRun } from './expect.ts';
 import { file, form } from './multipart.ts';
 import { checkLogs, startService } from './service.ts';
 
-const options = { skip: process.env['TEMPLATE_RUN_SLOW_TESTS'] === '1' ? false : 'set TEMPLATE_RUN_SLOW_TESTS=1' };
+const options = { skip: skipUnlessLong };
 const MINUTES_3 = 180_000;
 t.setTimeout(2 * MINUTES_3);
 
@@ -58,7 +59,7 @@ t.test('slow clients', { ...options, timeout: 2 * MINUTES_3, buffered: false }, 
         if (chunk !== null) bytes += (chunk as Buffer).length;
         await pause(1000);
       }
-      t.ok(bytes > 600_000, `the slow stretch was served: ${bytes}`);
+      t.ok(bytes > 600_000, `the slow part was served: ${bytes}`);
       socket.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
       });

@@ -159,3 +159,41 @@ operations:
     errors: ['merge_columns: NOT_A_NUMBER 1 2'],
   },
 ]);
+
+const TWO_TYPES =
+  'TEMPLATE_COLUMNS_MISSING: The columns of the file do not fit the Template at operation 1 OPERATION (line 1, /operations/0): one of them ' +
+  'would get another type, but the rows that "where" leaves out hold cells of the type it has (WHERE_TYPE). Leave ' +
+  '"where" out, or write the result to a new column.';
+
+/** A column that only the file brings, as an operation changes its type in some rows. */
+const RETYPED: readonly (readonly [operation: string, parameters: string])[] = [
+  ['set', 'column: v, value: 5'],
+  ['set', 'columns: {v: int(k), w: k}'],
+  ['set', 'columns: {v: "dyn([k])"}'],
+  ['parse_number', 'columns: {pattern: "^v"}'],
+  ['parse_number', 'columns: "*"'],
+  ['parse_date', 'columns: {except: [k]}, formats: [yyyy-MM-dd]'],
+  ['parse_json', 'columns: {type: text}'],
+];
+
+golden('where on a column that only the file brings', [
+  ...RETYPED.map(([operation, parameters]) => ({
+    name: `${operation} ${parameters}: no cell of a row that is left out is lost`,
+    template: `operations: [{${operation}: {${parameters}, where: run.row == 1}}]`,
+    input: 'k,v\n1,x\n2,kept\n',
+    error: TWO_TYPES.replace('OPERATION', operation),
+  })),
+  {
+    name: 'the same column made by the Template is null in the other rows, and one that keeps its type keeps its cells',
+    template: `operations: [{set: {column: v, value: 5, where: 'k == "1"'}}, {set: {column: t, value: y, where: 'k == "1"'}}]`,
+    input: 'k,t\n1,x\n2,kept\n',
+    output: 'k,t,v\n1,y,5\n2,kept,\n',
+  },
+  {
+    name: 'a column that the Template knows is a mistake of the Template',
+    template: `
+input: {columns: [{name: v, match: []}]}
+operations: [{set: {column: v, value: 5, where: 'k == "1"'}}, {set: {columns: {v: 'dyn([k])'}, where: 'k == "1"'}}]`,
+    problems: ['/operations/0/set/where WHERE_TYPE', '/operations/1/set/where WHERE_TYPE'],
+  },
+]);

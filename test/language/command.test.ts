@@ -85,8 +85,15 @@ t.test('outputs and failures', async (t) => {
   t.equal(readFileSync(at('out.csv'), 'utf8'), 'day,Text,amount\n2026-01-31,a,1234.56\n');
   t.equal((await cli('run', at('statement.yaml'), at('good.csv'))).stdout, 'day,Text,amount\n2026-01-31,a,1234.56\n');
   for (const [file, first] of [
-    ['bad.csv', 'TEMPLATE_ROW_ERROR: Operation parse_number (/operations/2), column "amount": NOT_A_NUMBER in row 1 '],
-    ['lacking.csv', 'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "amount".'],
+    [
+      'bad.csv',
+      'TEMPLATE_ROW_ERROR: Operation 3 parse_number (line 7, /operations/2), column "amount": NOT_A_NUMBER in row 1 ',
+    ],
+    [
+      'lacking.csv',
+      'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "amount". ' +
+        'The file was read with delimiter ";", header row 0, 2 columns.\n',
+    ],
     ['broken.csv', 'MALFORMED_FILE: '],
   ] as const) {
     const failed = await cli('run', at('statement.yaml'), at(file), '-o', at('none.csv'));
@@ -141,7 +148,7 @@ t.test('inputs that are no files', async (t) => {
   t.match(await cli('run', at('statement.yaml'), at('nothing.csv')), { status: 1, stderr: /no such file/ });
 });
 
-t.test('what the system refuses is told in a line', async (t) => {
+t.test('what the system refuses is reported in a line', async (t) => {
   const told = await run(['run', at('statement.yaml'), at('good.csv')], { TMPDIR: at('nowhere') });
   t.equal(told.status, 1);
   t.match(told.stderr, /^template-run run: ENOENT: [^\n]*\n$/);
@@ -164,10 +171,6 @@ t.test('outputs that are no plain files, and inputs in their way', async (t) => 
   t.match(await cli('run', statement, good, '-o', at('link.csv')), { status: 0 });
   t.equal(readFileSync(at('linked.csv'), 'utf8'), expected, 'a link leads to the output');
   t.ok(lstatSync(at('link.csv')).isSymbolicLink());
-  const before = readFileSync(good, 'utf8');
-  const refused = await cli('run', statement, good, at('linked.csv'), '-o', folder);
-  t.match(refused, { status: 1, stderr: /good\.csv is an input, and is not replaced: write another folder with -o\./ });
-  t.equal(readFileSync(good, 'utf8'), before);
 });
 
 t.test('secrets', async (t) => {
@@ -221,7 +224,7 @@ t.test('a reader that has had enough is no fault', async (t) => {
 });
 
 const skip = existsSync('/dev/full') ? false : 'only Linux has /dev/full';
-t.test('a full disk behind standard output is told in a line', { skip }, async (t) => {
+t.test('a full disk behind standard output is reported in a line', { skip }, async (t) => {
   const full = openSync('/dev/full', 'w');
   for (const args of [
     ['run', at('statement.yaml'), at('good.csv')],

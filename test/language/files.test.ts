@@ -16,7 +16,7 @@ golden('what means missing', [
     name: 'other texts, as they are written and no others',
     template: 'input: {null_values: ["", "NULL", "-"]}\noperations: [{fill_empty: {columns: "*", value: none}}]',
     input: 'a,b\nNULL,-\n"NULL",null\n,--\n',
-    output: "a,b\nnone,none\nnone,null\nnone,'--\n",
+    output: 'a,b\nnone,none\nnone,null\nnone,--\n',
   },
   {
     name: 'without the empty text in the list an empty cell is an empty text',
@@ -129,6 +129,92 @@ golden('encodings and compression', [
     template: PASS,
     input: Buffer.from([0x61, 0x2c, 0x62, 10, 0xe4, 0x2c, 0x31, 10]),
     error: 'MALFORMED_FILE',
+  },
+  {
+    name: 'a list: the first in which the whole file is valid',
+    template: 'input: {csv: {encoding: [utf-8, windows-1252]}}\noperations: []',
+    input: Buffer.from('a,b\n\xe4,\x80\n', 'latin1'),
+    output: 'a,b\nä,€\n',
+  },
+  {
+    name: 'a list: UTF-8 is valid',
+    template: 'input: {csv: {encoding: [utf-8, windows-1252]}}\noperations: []',
+    input: 'a,b\nä,€\n',
+    output: 'a,b\nä,€\n',
+  },
+  {
+    name: 'an invalid byte further down: nothing stays of the first try',
+    template: 'input: {csv: {encoding: [utf-8, windows-1252]}}\noperations: [{set: {columns: {n: run.row}}}]',
+    input: Buffer.from(`a,b\n${'x,y,z\n'.repeat(3)}${'x,y\n'.repeat(20_000)}\xe4,1\n`, 'latin1'),
+    output: `a,b,n\n${Array.from({ length: 20_003 }, (_, row) => `x,y,${row + 1}\n`).join('')}ä,1,20004\n`,
+    errors: ['input: RAGGED_ROW 3 1 2 3'],
+  },
+  {
+    name: 'a list of which none is right',
+    template: 'input: {csv: {encoding: [utf-8, shift_jis]}}\noperations: []',
+    input: Buffer.from('a,b\nf\xfcr,M\xfcll\n', 'latin1'),
+    error:
+      'MALFORMED_FILE: Line 2 is not valid UTF-8. Most likely it is windows-1252: write input.csv.encoding: windows-1252 into the Template.',
+  },
+  {
+    name: 'auto',
+    template: 'input: {csv: {encoding: auto}}\noperations: []',
+    input: Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 10, 0xec, 0xe8, 0xf0, 10]),
+    output: 'Привет\nмир\n',
+  },
+  {
+    name: 'auto: an invalid byte behind all that was looked at first',
+    template: 'input: {csv: {encoding: auto}}\noperations: []',
+    input: Buffer.from(`a,b\n${'x,y\n'.repeat(30_000)}M\xfcller,Stra\xdfe\n`, 'latin1'),
+    output: `a,b\n${'x,y\n'.repeat(30_000)}Müller,Straße\n`,
+  },
+  {
+    name: 'auto: UTF-8 is UTF-8',
+    template: 'input: {csv: {encoding: auto}}\noperations: []',
+    input: 'a,b\nMüller,€\n',
+    output: 'a,b\nMüller,€\n',
+  },
+  {
+    name: 'auto: UTF-16 without a mark',
+    template: 'input: {csv: {encoding: auto}}\noperations: []',
+    input: Buffer.from('a,b\nMüller,Łódź\n', 'utf16le'),
+    output: 'a,b\nMüller,Łódź\n',
+  },
+  {
+    name: 'the most likely encoding is named where none is',
+    template: PASS,
+    input: Buffer.from('a,b\nM\xfcller,Stra\xdfe\n', 'latin1'),
+    error:
+      'MALFORMED_FILE: Line 2 is not valid UTF-8. Most likely it is windows-1252: write input.csv.encoding: windows-1252 into the Template.',
+  },
+  {
+    name: 'a byte order mark of UTF-8 before what is not',
+    template: 'input: {csv: {encoding: [utf-8, windows-1252]}}\noperations: []',
+    input: Buffer.concat([Buffer.from('\uFEFF'), Buffer.from('a,b\n\xe4,1\n', 'latin1')]),
+    output: 'a,b\nä,1\n',
+  },
+  {
+    name: 'a code page of DOS',
+    template: 'input: {csv: {encoding: cp850}}\noperations: []',
+    input: Buffer.from([0x61, 10, 0x84, 0x94, 0x81, 0xe1, 10]),
+    output: 'a\näöüß\n',
+  },
+  {
+    name: 'a byte that the encoding lacks',
+    template: 'input: {csv: {encoding: windows-1253}}\noperations: []',
+    input: Buffer.from('stra\xdfe\nK\xd2ln stra\xdfe\nM\xfcller f\xfcr\n', 'latin1'),
+    error:
+      'MALFORMED_FILE: Line 2 is not valid windows-1253. Most likely it is windows-1252: write input.csv.encoding: windows-1252 into the Template.',
+  },
+  {
+    name: 'names that are none',
+    template: 'input: {csv: {encoding: [utf-8, windws-1252, latin1, cp1252, auto]}}\noperations: []',
+    problems: ['/input/csv/encoding/1 BAD_VALUE', '/input/csv/encoding/3 BAD_VALUE', '/input/csv/encoding/4 BAD_VALUE'],
+  },
+  {
+    name: 'an empty list',
+    template: 'input: {csv: {encoding: []}}\noperations: []',
+    problems: ['/input/csv/encoding BAD_TYPE'],
   },
   { name: 'gzip', template: PASS, input: gzipSync('a,b\n1,2\n'), output: 'a,b\n1,2\n' },
   {

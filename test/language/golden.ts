@@ -3,10 +3,10 @@
 // a memory that moves whenever it may.
 import { test } from 'tap';
 import { parse } from 'yaml';
-import type { RunOutcome } from '../../workers/messages.ts';
+import type { RunOutcome } from '../../workers/protocol/messages.ts';
 import { type Applied, applyTemplate } from '../workers/apply-template.ts';
-import { problemsOf } from '../workers/check-problems.ts';
-import { withMovingMemory } from '../workers/moving-memory.ts';
+import { withMovingMemory } from '../workers/memory/moving-memory.ts';
+import { problemsOf } from '../workers/template/check-problems.ts';
 
 export interface GoldenCase {
   readonly name: string;

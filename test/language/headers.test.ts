@@ -8,7 +8,8 @@ golden('levels', [
     name: 'exact takes only what is written so',
     template: 'input: {header_match: exact, columns: [{name: amount}]}\noperations: []',
     input: 'Amount\n1\n',
-    error: 'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "amount".',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "amount". The file was read with delimiter ",", header row 0, 1 column.',
   },
   {
     name: 'normal: case, outer and repeated spaces, no-break space, zero width, full width',
@@ -39,13 +40,15 @@ golden('levels', [
     name: 'two that fit on one level are never guessed',
     template: 'input: {columns: [{name: amount}]}\noperations: []',
     input: 'AMOUNT,x,Amount\n1,2,3\n',
-    error: 'TEMPLATE_COLUMNS_MISSING: The column "amount" is ambiguous: columns 1 and 3 of the file fit.',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The column "amount" is ambiguous: columns 1 and 3 of the file fit. The file was read with delimiter ",", header row 0, 3 columns.',
   },
   {
     name: 'name and alias in one file are two',
     template: 'input: {columns: [{name: amount, match: [Betrag]}]}\noperations: []',
     input: 'amount,Betrag\n1,2\n',
-    error: 'TEMPLATE_COLUMNS_MISSING: The column "amount" is ambiguous: columns 1 and 2 of the file fit.',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The column "amount" is ambiguous: columns 1 and 2 of the file fit. The file was read with delimiter ",", header row 0, 2 columns.',
   },
   {
     name: 'a header that one column took is out of the search of the next',
@@ -58,7 +61,8 @@ golden('levels', [
     name: 'all that lack are named at once',
     template: 'input: {columns: [{name: a}, {name: b}]}\noperations: [{drop: {columns: [c]}}]',
     input: 'b\n1\n',
-    error: 'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "a", "c".',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "a", "c". The file was read with delimiter ",", header row 0, 1 column.',
   },
 ]);
 
@@ -84,7 +88,8 @@ golden('aliases, patterns and places', [
     name: 'a pattern that fits two headers',
     template: "input: {columns: [{name: amount, match: [{pattern: '^Betrag'}]}]}\noperations: []",
     input: 'Betrag A,Betrag B\n1,2\n',
-    error: 'TEMPLATE_COLUMNS_MISSING: The column "amount" is ambiguous: columns 1 and 2 of the file fit.',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The column "amount" is ambiguous: columns 1 and 2 of the file fit. The file was read with delimiter ",", header row 0, 2 columns.',
   },
   {
     name: 'place counts from 1',
@@ -204,7 +209,8 @@ golden('columns that may be missing', [
     name: 'if_missing fail',
     template: 'operations: [{text: {columns: [a, b], steps: [upper]}}]',
     input: 'a\nx\n',
-    error: 'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "b".',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The file lacks columns that the Template needs: "b". The file was read with delimiter ",", header row 0, 1 column.',
   },
   {
     name: 'skip of a declared column that is not required',
@@ -241,6 +247,38 @@ golden('columns that may be missing', [
     template: 'operations: [{set: {columns: {b: "a"}}}]',
     input: 'a,b\n1,2\n',
     output: 'a,b\n1,1\n',
+  },
+]);
+
+const long = 'x'.repeat(4095);
+const longHeader = (headerMatch: string, match: string) =>
+  `input: {header_match: ${headerMatch}, columns: [{name: a, match: [${match}]}]}\noperations: []`;
+
+golden('a header of more than 4,096 characters is only found by its very characters', [
+  {
+    name: 'at the limit',
+    template: longHeader('normal', `${long}Y`),
+    input: `${long}y,b\n1,2\n`,
+    output: 'a,b\n1,2\n',
+  },
+  {
+    name: 'loosely',
+    template: longHeader('loose', `${long}Yz`),
+    input: `${long}yz,b\n1,2\n`,
+    error: 'TEMPLATE_COLUMNS_MISSING',
+  },
+  { name: 'as written', template: longHeader('loose', `${long}Yz`), input: `${long}Yz,b\n1,2\n`, output: 'a,b\n1,2\n' },
+  {
+    name: 'by a pattern',
+    template: longHeader('exact', '{pattern: "^x+$"}'),
+    input: `${long}xx,b\n1,2\n`,
+    error: 'TEMPLATE_COLUMNS_MISSING',
+  },
+  {
+    name: 'in a set of columns and in rename',
+    template: 'operations: [{rename: {pattern: "^x", replace: y}}, {select: {columns: {pattern: "b|y"}}}]',
+    input: `${long}xx,${long}x,b\n1,2,3\n`,
+    output: `y${long.slice(1)}x,b\n2,3\n`,
   },
 ]);
 

@@ -1,4 +1,6 @@
 // Templates that would do harm: refused when they are checked, or ended with a clear error in a bounded Run.
+import { test } from 'tap';
+import { applyTemplate } from '../workers/apply-template.ts';
 import { golden } from './golden.ts';
 
 const repeated = (count: number, operation: string) => `operations:\n${`  - ${operation}\n`.repeat(count)}`;
@@ -9,7 +11,7 @@ golden('growth ends at the ceiling of a cell', [
     name: 'doubling',
     template: repeated(40, "{set: {columns: {a: 'a + a'}}}"),
     input: ROWS,
-    error: 'TEMPLATE_ROW_ERROR: Operation set (/operations/22), column "a": TOO_LONG in row 1 of the data.',
+    error: 'TEMPLATE_ROW_ERROR: Operation 23 set (line 1, /operations/22), column "a": TOO_LONG in row 1 of the data.',
   },
   {
     name: 'doubling, blanked',
@@ -54,6 +56,12 @@ golden('patterns run in linear time or are refused', [
     name: 'repetition of repetition',
     template: `operations: [{replace: {columns: [a], mode: regex, find: '(((a{30}){30}){30})', replace: ''}}]`,
     problems: ['/operations/0/replace/find BAD_PATTERN'],
+  },
+  {
+    name: 'a text that almost stands at each place of another',
+    template: `operations: [{filter: {where: 'b.contains(a)', mode: drop}}, {set: {columns: {a: 'string(b.indexOf(a))', b: 'string(b.lastIndexOf(a))'}}}]`,
+    input: `a,b\n${'x'.repeat(100_000)}y${'x'.repeat(100_000)},${'x'.repeat(1_000_000)}\n`,
+    output: 'a,b\n-1,-1\n',
   },
 ]);
 
@@ -167,3 +175,16 @@ golden('texts that are no Templates', [
   { name: 'nothing', template: '', problems: [' SYNTAX'] },
   { name: 'an unknown key', template: 'operatons: []', problems: ['/operatons UNKNOWN_KEY'] },
 ]);
+
+test('a pattern that reads on to the end of the cell for each match is TOO_LONG', async (t) => {
+  const pattern = 'x(?:.*y)?';
+  const operations = [
+    { op: 'replace', columns: ['a'], mode: 'regex', find: pattern, replace: 'z' },
+    { op: 'set', columns: { a: `replace_re(a, "${pattern}", "z")` } },
+  ];
+  for (const operation of operations) {
+    const { outcome } = await applyTemplate({ operations: [operation] }, `a,b\n${'x'.repeat(100_000)},1\n`);
+    t.equal(outcome.failure?.code, 'TEMPLATE_ROW_ERROR', operation.op);
+    t.match(outcome.failure?.message, /: TOO_LONG in row 1 /);
+  }
+});

@@ -82,3 +82,64 @@ operations:
 `,
   },
 ]);
+
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const DEEP = `j\n${nested(201)}\n${nested(2_000_000)}\n${nested(3)}\n`;
+
+golden('JSON that is nested deeper than 200 is BAD_JSON wherever it is read', [
+  {
+    name: 'the limit itself',
+    template: 'operations: [{parse_json: {columns: j}}, {set: {columns: {j: "j[0][0]"}}}]',
+    input: `j\n${nested(200)}\n`,
+    output: `j\n${nested(198)}\n`,
+  },
+  ...[
+    ['parse_json: {columns: j, on_error: drop_row}', 'j\n[[[]]]\n'],
+    ['cast: {columns: {j: json}, on_error: drop_row}', 'j\n[[[]]]\n'],
+    ['flatten_json: {column: j, fields: {"[0][0]": a}, on_error: drop_row}', 'j,a\n[[[]]],[]\n'],
+    ['explode: {column: j, json: true, on_error: drop_row}', 'j\n[[]]\n'],
+    ['validate: {rules: [{column: j, check: type, type: json, on_error: drop_row}]}', 'j\n[[[]]]\n'],
+  ].map(([operation, output]) => ({
+    name: operation!,
+    template: `operations: [{${operation}}]`,
+    input: DEEP,
+    output: output!,
+    errors: [`${operation!.split(':')[0]}: BAD_JSON 2 1 2`],
+  })),
+]);
+
+golden('a JSON column holds sound JSON, or null', [
+  {
+    name: 'nothing that is no JSON can be kept',
+    template: `
+operations:
+  - {parse_json: {columns: j, on_error: keep}}
+  - {cast: {columns: {k: json}, on_error: keep}}
+  - {set: {columns: {id: 'j.id'}}}
+output: {format: ndjson}`,
+    input: 'j\tk\n1,"admin":true\t{\n{"id":7}\t[1]\n\t\n',
+    output: '{"j":null,"k":null,"id":null}\n{"j":{"id":7},"k":[1],"id":7}\n{"j":null,"k":null,"id":null}\n',
+    errors: ['parse_json: BAD_JSON 1 1', 'cast: BAD_JSON 1 1'],
+  },
+  {
+    name: 'cells that cannot be computed in a column that becomes JSON',
+    template: `
+operations:
+  - {set: {columns: {a: '[10 / int(n)]'}, on_error: keep}}
+  - {set: {columns: {b: 'dyn([int(n)])'}, on_error: keep}}
+output: {format: ndjson}`,
+    input: 'n,a,b\n5,raw,raw\nx,raw,raw\n0,raw,raw\n',
+    output: '{"n":"5","a":[2],"b":[5]}\n{"n":"x","a":null,"b":null}\n{"n":"0","a":null,"b":[0]}\n',
+    errors: ['set: NOT_A_NUMBER 1 2', 'set: EXPR_DIV_ZERO 1 3', 'set: NOT_A_NUMBER 1 2'],
+  },
+  {
+    name: 'JSON and texts that stay what they are can be kept',
+    template: `
+operations:
+  - {parse_json: {columns: j}}
+  - {set: {columns: {j: '[10 / int(n)]', t: 'string(10 / int(n))'}, on_error: keep}}
+output: {format: ndjson}`,
+    input: 'n\tj\tt\n0\t{"a":1}\traw\n5\t{"a":1}\traw\n',
+    output: '{"n":"0","j":{"a":1},"t":"raw"}\n{"n":"5","j":[2],"t":"2"}\n',
+  },
+]);

@@ -63,7 +63,7 @@ golden('append_rows', [
     input: 'a\n1\n',
     tables: { more: 'a,z\n4,3\n' },
     error:
-      'TEMPLATE_CHECK_FAILED: The table has the column "z", which does not exist at this step. (append_rows (/operations/0))',
+      'TEMPLATE_CHECK_FAILED: The table has the column "z", which does not exist at this step. (operation 1 append_rows (line 1, /operations/0))',
   },
   {
     name: 'a table with a text where a number must be',

@@ -115,6 +115,12 @@ golden('formula guard', [
     output: "a,b\n'=1+1,'@x\n-5,+5\n'-x,+49 30 123456\n'\tx,'+1-1\n-1.234,50\n\"-1,5\",a=b\n",
   },
   {
+    name: 'auto leaves amounts, times and dashes',
+    template: 'operations: []',
+    input: 'a\tb\n-\t--\n- \t-5 €\n-5€\t-€ 5\n+$5.20\t-12:30\n-1:05:59.5\t-12:3\n-12:60\t-5 EUR\n-€\t-1:A1\n',
+    output: "a,b\n-,--\n- ,-5 €\n-5€,-€ 5\n+$5.20,-12:30\n-1:05:59.5,'-12:3\n'-12:60,'-5 EUR\n'-€,'-1:A1\n",
+  },
+  {
     name: 'numbers and dates by their type are never touched',
     template: 'operations: [{parse_number: {columns: [n]}}]\noutput: {formula_guard: strict}',
     input: 'n,t\n-5,-5\n',

@@ -22,7 +22,7 @@ golden('pivot', [
     template: 'operations: [{pivot: {group_by: g, names_from: k, values_from: v, values: [x]}}]',
     input: 'g,k,v\n1,x,3\n2,x,3\n1,x,4\n',
     error:
-      'TEMPLATE_CHECK_FAILED: Operation pivot (/operations/0): several rows have the same group and name. Say in "aggregate" what becomes of them.',
+      'TEMPLATE_CHECK_FAILED: Operation 1 pivot (line 1, /operations/0): several rows have the same group and name. Say in "aggregate" what becomes of them.',
   },
   {
     name: 'means of numbers, names of numbers, other names into one column',

@@ -1,4 +1,4 @@
-// What becomes of rows in trouble: the five outcomes of on_error, where, thresholds, which error is told, the report.
+// What becomes of rows in trouble: the five outcomes of on_error, where, thresholds, which error is reported, the report.
 import { golden } from './golden.ts';
 
 const AMOUNTS = 'id,amount\n1,5\n2,x\n3,\n4,y\n';
@@ -10,7 +10,7 @@ golden('on_error', [
     template: parse(''),
     input: AMOUNTS,
     error:
-      'TEMPLATE_ROW_ERROR: Operation parse_number (/operations/0), column "amount": NOT_A_NUMBER in row 2 of the data.',
+      'TEMPLATE_ROW_ERROR: Operation 1 parse_number (line 1, /operations/0), column "amount": NOT_A_NUMBER in row 2 of the data.',
   },
   {
     name: 'drop_row',
@@ -70,7 +70,7 @@ operations:
     template: 'operations: [{parse_number: {columns: [a, b], on_error: blank}}]',
     input: 'a,b\nx,y\n1,z\n',
     output: 'a,b\n,\n1,\n',
-    errors: ['parse_number: NOT_A_NUMBER 3 1 1 2'],
+    errors: ['parse_number: NOT_A_NUMBER 3 1 2'],
   },
   {
     name: 'a row that is dropped at its first failing cell counts once',
@@ -153,14 +153,15 @@ golden('thresholds', [
   },
 ]);
 
-golden('which error is told', [
+golden('which error is reported', [
   {
     name: 'the one of the lowest source row, though a later operation finds it',
     template: `operations:
   - {parse_number: {columns: [a]}}
   - {parse_date: {columns: [d], formats: [yyyy-MM-dd]}}`,
     input: 'a,d\n1,x\nx,2026-01-31\n',
-    error: 'TEMPLATE_ROW_ERROR: Operation parse_date (/operations/1), column "d": NOT_A_DATE in row 1 of the data.',
+    error:
+      'TEMPLATE_ROW_ERROR: Operation 2 parse_date (line 1, /operations/1), column "d": NOT_A_DATE in row 1 of the data.',
   },
   {
     name: 'in one row the earliest operation',
@@ -168,13 +169,15 @@ golden('which error is told', [
   - {parse_date: {columns: [d], formats: [yyyy-MM-dd]}}
   - {parse_number: {columns: [a]}}`,
     input: 'a,d\nx,x\n',
-    error: 'TEMPLATE_ROW_ERROR: Operation parse_date (/operations/0), column "d": NOT_A_DATE in row 1 of the data.',
+    error:
+      'TEMPLATE_ROW_ERROR: Operation 1 parse_date (line 1, /operations/0), column "d": NOT_A_DATE in row 1 of the data.',
   },
   {
     name: 'in one operation the first column',
     template: 'operations: [{parse_number: {columns: [b, a]}}]',
     input: 'a,b\nx,x\n',
-    error: 'TEMPLATE_ROW_ERROR: Operation parse_number (/operations/0), column "b": NOT_A_NUMBER in row 1 of the data.',
+    error:
+      'TEMPLATE_ROW_ERROR: Operation 1 parse_number (line 1, /operations/0), column "b": NOT_A_NUMBER in row 1 of the data.',
   },
   {
     name: 'the id of the operation, and the column under the name of the Template',
@@ -182,7 +185,7 @@ golden('which error is told', [
 operations: [{parse_number: {columns: [amount], id: read_amount}}]`,
     input: 'Betrag\n1\n\nx\n',
     error:
-      'TEMPLATE_ROW_ERROR: Operation parse_number "read_amount" (/operations/0), column "amount": NOT_A_NUMBER in row 3 of the data.',
+      'TEMPLATE_ROW_ERROR: Operation 1 parse_number "read_amount" (line 1, /operations/0), column "amount": NOT_A_NUMBER in row 3 of the data.',
   },
   {
     name: 'behind a sort the source row still counts',
@@ -190,7 +193,8 @@ operations: [{parse_number: {columns: [amount], id: read_amount}}]`,
   - {sort: {by: [{column: k}]}}
   - {parse_number: {columns: [a]}}`,
     input: 'k,a\nb,x\na,y\n',
-    error: 'TEMPLATE_ROW_ERROR: Operation parse_number (/operations/1), column "a": NOT_A_NUMBER in row 1 of the data.',
+    error:
+      'TEMPLATE_ROW_ERROR: Operation 2 parse_number (line 1, /operations/1), column "a": NOT_A_NUMBER in row 1 of the data.',
   },
   {
     name: 'rows behind a slice that has enough are not worked on',
@@ -214,7 +218,8 @@ operations: [{parse_number: {columns: [amount], id: read_amount}}]`,
   - {parse_number: {columns: [b], on_error: blank}}
   - {parse_number: {columns: [a]}}`,
     input: 'a,b\n1,x\ny,1\nz,x\n',
-    error: 'TEMPLATE_ROW_ERROR: Operation parse_number (/operations/1), column "a": NOT_A_NUMBER in row 2 of the data.',
+    error:
+      'TEMPLATE_ROW_ERROR: Operation 2 parse_number (line 1, /operations/1), column "a": NOT_A_NUMBER in row 2 of the data.',
     errors: ['parse_number: NOT_A_NUMBER 1 2'],
   },
   {

@@ -278,7 +278,8 @@ golden('validate and check_totals', [
   - {parse_number: {columns: [v]}}
   - {check_totals: {checks: [{expr: "sum(v)", equals: 1, tolerance: 0.5, message: Balance is off.}]}}`,
     input: 'v,x\n0.1,1\n0.2,1\n',
-    error: 'TEMPLATE_CHECK_FAILED: Operation check_totals (/operations/1): Total 1: TOTAL_MISMATCH. Balance is off.',
+    error:
+      'TEMPLATE_CHECK_FAILED: Operation 2 check_totals (line 1, /operations/1): Total 1: TOTAL_MISMATCH. Balance is off.',
   },
 ]);
 

@@ -1,70 +1,5 @@
-// Text: steps, replace, map_values, split, merge, extract, fill, blank, and the columns operations.
+// Texts: replace, map_values, split, merge, extract, fill, blank, and the columns operations.
 import { golden } from './golden.ts';
-
-const steps = (list: string, pairs: readonly (readonly [string, string])[]) => ({
-  name: list,
-  template: `operations: [{text: {columns: [a], steps: [${list}]}}]\noutput: {formula_guard: "off"}`,
-  input: `a\tx\n${pairs.map(([from]) => `${from}\t.\n`).join('')}`,
-  output: `a,x\n${pairs.map(([, to]) => `${to},.\n`).join('')}`,
-});
-
-golden('text', [
-  steps('trim', [
-    ['\u00A0 a  b \u3000', 'a  b'],
-    ['   ', ''],
-  ]),
-  steps('collapse_spaces', [
-    [' a \u00A0  b ', ' a b '],
-    ['a', 'a'],
-  ]),
-  steps('trim, collapse_spaces', [['  a   b ', 'a b']]),
-  steps('upper', [['straße ı i ǆ é', 'STRASSE I I Ǆ É']]),
-  steps('lower', [['ÀÉÎ ΑΣ İ', 'àéî ας i̇']]),
-  steps('title', [
-    ['mary ANN o’neil-smith', 'Mary Ann O’neil-Smith'],
-    ['élan VITAL', 'Élan Vital'],
-    ['ﬁnance ﬀ', 'Finance Ff'],
-  ]),
-  steps('sentence', [['HELLO WORLD. next. ﬂow', 'Hello world. Next. Flow']]),
-  steps('nfc', [['e\u0301', '\u00E9']]),
-  steps('nfkc', [['ﬁ ①', 'fi 1']]),
-  steps('strip_accents', [
-    ['Crème Brûlée Łódź', 'Creme Brulee Lodz'],
-    ['Weiß Æsop œuvre', 'Weiss AEsop oeuvre'],
-  ]),
-  steps('remove_invisible', [['a\u200Bb\uFEFFc\u00ADd', 'abcd']]),
-  steps('remove_control', [['a\u0007b', 'ab']]),
-  steps('straighten_quotes', [['‘b’ it’s', "'b' it's"]]),
-  steps('remove_tags', [
-    ['<b>bold</b> &amp; <br/>x', 'bold &amp; x'],
-    ['a < b > c', 'a < b > c'],
-    ['<b title="x > y">bold</b> <a href=\'x>y\' id= ">">l</a>', 'bold l'],
-    ['<img alt="5" tall">x <a title="open>y', 'x y'],
-    ['<!-- <b>old</b> > -->new <!-- <p <b>x</b <', 'new <!-- <p x</b <'],
-    ["<a b=it's>x</a> isn't", "x isn't"],
-  ]),
-  steps('digits_only', [
-    ['+49 (30) 12-3', '4930123'],
-    ['none', ''],
-  ]),
-  steps('letters_only', [['a1 é-b', 'aéb']]),
-  steps('{pad_left: {length: 5, char: "0"}}', [
-    ['42', '00042'],
-    ['123456', '123456'],
-    ['', ''],
-  ]),
-  steps('{pad_right: {length: 3, char: "."}}', [['é', 'é..']]),
-  steps('{truncate: 2}', [
-    ['😀ab', '😀a'],
-    ['a', 'a'],
-  ]),
-  steps('{prefix: "<"}, {suffix: ">"}', [
-    ['a', '<a>'],
-    ['', ''],
-  ]),
-  steps('{remove_chars: ".-"}', [['1.2-3', '123']]),
-  steps('{keep_chars: "abc"}', [['xaybzc', 'abc']]),
-]);
 
 golden('replace and map_values', [
   {
@@ -72,6 +7,13 @@ golden('replace and map_values', [
     template: 'operations: [{replace: {columns: [a], find: ".", replace: "$1"}}]',
     input: 'a,b\n1.2.3,x\n',
     output: 'a,b\n1$12$13,x\n',
+  },
+  {
+    name: 'no empty match right behind a match',
+    template:
+      "operations: [{replace: {columns: [a], mode: regex, find: 'a*', replace: '_'}}, {replace: {columns: [b], mode: regex, find: '(?:a|aa)*', replace: '_'}}]",
+    input: 'a,b\nbaaac,baaac\nx,aa\n',
+    output: 'a,b\n_b_c_,_b_c_\n_x_,_\n',
   },
   {
     name: 'regex',

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { peer } from '../../bench/contenders/peers.ts';
-import { digest, makeFiles, runLimited, STATE_BYTES } from '../workers/limited-run.ts';
-import { SLOW } from './probe.ts';
+import { skipUnlessLong } from '../sweep.ts';
+import { digest, makeFiles, runLimited, STATE_BYTES } from '../workers/memory/limited-run.ts';
 
 interface Connection {
   run(sql: string): Promise<unknown>;
@@ -53,7 +53,7 @@ const OPERATIONS: Readonly<Record<string, { readonly operation: object; readonly
 };
 
 const library = peer<Library>('@duckdb/node-api');
-const skip = SLOW || (library === null ? 'DuckDB is not installed: npm run bench:setup' : false);
+const skip = skipUnlessLong || (library === null ? 'DuckDB is not installed: npm run bench:setup' : false);
 
 t.setTimeout(MINUTES_10);
 t.test('answers of 200 MB within 16 MiB of state', { skip, timeout: MINUTES_10 }, async (t) => {

@@ -1,15 +1,12 @@
 // What the system and /metrics say of a service under load: resident memory, gauges, files under its data folder.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Service } from '../blackbox/service.ts';
+import { filesBelow } from '../fixtures/changing-folder.ts';
 
 export const MIB = 1024 * 1024;
 
-/** What a process of two threads may use beyond its memory budget, as the README states it. */
+/** What a process of two threads may use beyond its memory budget, as docs/operations.md states it. */
 export const BASE_BYTES = 200 * MIB;
-
-/** Why a slow test is skipped, or false. */
-export const SLOW = process.env['TEMPLATE_RUN_SLOW_TESTS'] === '1' ? false : 'set TEMPLATE_RUN_SLOW_TESTS=1';
 
 export interface Resident {
   readonly nowBytes: number;
@@ -21,6 +18,18 @@ export function resident({ pid }: Service): Resident {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
   return { nowBytes: field('VmRSS'), peakBytes: field('VmHWM') };
+}
+
+/** Linux counts processor time in hundredths of a second (USER_HZ). */
+const TICK_MILLISECONDS = 10;
+
+/** What all threads of the service have worked so far: on a busy machine, too, what it would take on a quiet one. */
+export function processorMilliseconds({ pid }: Service): number {
+  // Behind the name in parentheses: fields 14 and 15 of proc(5), utime and stime.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MILLISECONDS;
 }
 
 /** The peak begins anew. */
@@ -44,9 +53,7 @@ export function heldBytes(samples: ReadonlyMap<string, number>, charge: string):
 
 /** Files below the data folder, but for the ledger's. */
 export function strayFiles({ dataFolder }: Service): string[] {
-  return readdirSync(dataFolder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => !path.startsWith('ledger') && statSync(join(dataFolder, path)).isFile())
-    .sort();
+  return filesBelow(dataFolder).filter((path) => !path.startsWith('ledger'));
 }
 
 /** In MiB with one digit, for comments. */

@@ -7,7 +7,7 @@ import { Client, type HeldUpload, pause } from '../blackbox/client.ts';
 import { expectRun } from '../blackbox/expect.ts';
 import { file, form } from '../blackbox/multipart.ts';
 import { startService } from '../blackbox/service.ts';
-import { SLOW } from './probe.ts';
+import { skipUnlessLong } from '../sweep.ts';
 
 const SLOW_CLIENTS = 100;
 const PIECE_BYTES = 4096;
@@ -21,7 +21,7 @@ const ROWS = Array.from({ length: 400_000 }, (_, row) => `${row},  name ${row % 
 const LARGE = form([file(`id,name,amount\n${ROWS}`)]);
 const TRICKLE = form([file(`id,name,amount\n${ROWS.slice(0, 1_000_000)}`.replace(/\n[^\n]*$/, '\n'))]);
 
-t.test('a fast client among slow ones', { skip: SLOW, timeout: MINUTES_3 }, async (t) => {
+t.test('a fast client among slow ones', { skip: skipUnlessLong, timeout: MINUTES_3 }, async (t) => {
   const plans = { wide: plan({ runs_in_flight_max: null, rows_max: null, upload_bytes_max: 100_000_000 }) };
   const templates = {
     tidy: template([step('text', { columns: ['name'], steps: ['trim', 'upper'] }), step('dedupe', { by: ['id'] })]),

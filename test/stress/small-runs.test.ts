@@ -4,7 +4,8 @@ import tap, { type Test } from 'tap';
 import { type LoadResult, load, uploadRequest } from '../../bench/service/load.ts';
 import { file } from '../blackbox/multipart.ts';
 import { type Service, startService } from '../blackbox/service.ts';
-import { BASE_BYTES, gauges, heldBytes, MIB, mebibytes, resident, SLOW } from './probe.ts';
+import { skipUnlessLong } from '../sweep.ts';
+import { BASE_BYTES, gauges, heldBytes, MIB, mebibytes, resident } from './probe.ts';
 
 const FILE = Buffer.from(`id,amount,note\n${'1,2.50,some words of a row\n'.repeat(40)}`.slice(0, 1024));
 const PATH = '/api/v1/templates/pick/runs';
@@ -24,7 +25,9 @@ interface Reading {
   readonly loopSeconds: number;
 }
 
-tap.test('small Runs at full speed', { skip: SLOW, timeout: 120_000 }, async (t) => {
+tap.setTimeout(400_000);
+
+tap.test('small Runs at full speed', { skip: skipUnlessLong, timeout: 120_000 }, async (t) => {
   const service = await start(t, '4GiB');
   const readings: Reading[] = [];
   for (let round = 0; round < 6; round += 1) readings.push(await flood(t, service, 64));
@@ -38,7 +41,7 @@ tap.test('small Runs at full speed', { skip: SLOW, timeout: 120_000 }, async (t)
   t.ok(loops[3]! < LOOP_SECONDS_MAX, `event loop p99 ${loops}`);
 });
 
-tap.test('a budget full of records', { skip: SLOW, timeout: 200_000 }, async (t) => {
+tap.test('a budget full of records', { skip: skipUnlessLong, timeout: 200_000 }, async (t) => {
   const budgetBytes = 128 * MIB;
   const service = await start(t, budgetBytes);
   let last: Reading | null = null;
@@ -53,7 +56,7 @@ tap.test('a budget full of records', { skip: SLOW, timeout: 200_000 }, async (t)
   t.equal(readiness.status, 200, 'a full budget is no illness');
 });
 
-tap.test('outputs beyond their share go to the disk', { skip: SLOW, timeout: 60_000 }, async (t) => {
+tap.test('outputs beyond their share go to the disk', { skip: skipUnlessLong, timeout: 60_000 }, async (t) => {
   const budgetBytes = 64 * MIB;
   const service = await start(t, budgetBytes);
   const csv = file(`id,amount\n${'100000,2.50\n'.repeat(5000)}`);
@@ -76,11 +79,8 @@ function flags(memoryBudget: string | number): Record<string, string | number> {
   return { workers: 2, 'memory-budget': memoryBudget, 'log-level': 'warn' };
 }
 
-/** A service for the test; the file may take longer than the files of the black box. */
-async function start(t: Test, memoryBudget: string | number): Promise<Service> {
-  const service = await startService(t, { accounts: { acme: {} } }, flags(memoryBudget));
-  tap.setTimeout(400_000);
-  return service;
+function start(t: Test, memoryBudget: string | number): Promise<Service> {
+  return startService(t, { accounts: { acme: {} } }, flags(memoryBudget));
 }
 
 async function flood(t: Test, service: Service, connections: number): Promise<Reading> {

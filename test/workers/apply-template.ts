@@ -3,16 +3,21 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/budget.ts';
-import { NO_COLLECTOR } from '../../workers/collector.ts';
-import { BytesSource } from '../../workers/input/bytes-source.ts';
-import { compileKernels } from '../../workers/kernel/kernel.ts';
-import { KernelPool } from '../../workers/kernel/kernel-pool.ts';
-import type { RunOutcome, RunTask } from '../../workers/messages.ts';
-import { runTemplate } from '../../workers/run.ts';
-import { checkTemplate } from '../../workers/template/check.ts';
-import { TemplateCache } from '../../workers/template/template-cache.ts';
-import { settle } from '../../workers/waits.ts';
+import type { InputFormat } from '../../workers/input/format.ts';
+import { inputFormats } from '../../workers/input/index.ts';
+import { BytesSource } from '../../workers/input/source/bytes-source.ts';
+import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
+import { type BudgetShare, RUN_RESERVATION_BYTES, unlimitedShare } from '../../workers/memory/budget.ts';
+import { NO_COLLECTOR } from '../../workers/memory/collector.ts';
+import { KernelPool } from '../../workers/memory/kernel-pool.ts';
+import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { PreparedTemplate } from '../../workers/plan/prepared-template.ts';
+import { TemplateCache } from '../../workers/plan/template-cache.ts';
+import type { RunOutcome, RunTask } from '../../workers/protocol/messages.ts';
+import { runTemplate } from '../../workers/run/run.ts';
+import { TemplateChecker } from '../../workers/template/check.ts';
+import type { TemplateLanguage } from '../../workers/template/language.ts';
+import { type Coroutine, runCoroutine } from '../../workers/thread/coroutine.ts';
 
 const budget = unlimitedShare();
 const kernels = new KernelPool(compileKernels(), budget, NO_COLLECTOR);
@@ -22,6 +27,8 @@ const templates = new TemplateCache();
 export interface Applied {
   /** The output as a text, null when the Run failed. */
   readonly text: string | null;
+  /** The same as it is. */
+  readonly bytes: Buffer | null;
   readonly outcome: RunOutcome;
 }
 
@@ -33,6 +40,15 @@ function writeTables(folder: string, tables: Readonly<Record<string, string>>): 
     return [name, { path, sha256: createHash('sha256').update(text).digest('hex') }];
   });
   return Object.fromEntries(written);
+}
+
+/** One for each language: to make one costs more than to check a Template. */
+const checkers = new Map<TemplateLanguage, TemplateChecker>();
+
+function checkerOf(language: TemplateLanguage): TemplateChecker {
+  const checker = checkers.get(language) ?? new TemplateChecker(language);
+  checkers.set(language, checker);
+  return checker;
 }
 
 /** Refuses state beyond a Run's reservation and so many bytes. */
@@ -47,6 +63,14 @@ export interface Limits {
   readonly spills?: boolean;
   /** With it: but for so many bytes. */
   readonly stateBytes?: number;
+  readonly outputBytesMax?: number;
+  readonly cancelled?: () => boolean;
+  /** With operations or formats of a test's own. */
+  readonly language?: TemplateLanguage;
+  /** Formats of the input beside those of the product. */
+  readonly formats?: readonly InputFormat[];
+  /** Drives the Run in another way than a thread does. */
+  readonly drive?: (work: Coroutine<RunOutcome>) => Promise<RunOutcome>;
 }
 
 /**
@@ -61,7 +85,8 @@ export async function applyTemplate(
   limits: Limits = {},
 ): Promise<Applied> {
   const source = typeof template === 'string' ? template : JSON.stringify({ format: 1, ...template });
-  const checked = checkTemplate(source, 'json');
+  const { language } = limits;
+  const checked = language === undefined ? checkTemplate(source, 'json') : checkerOf(language).check(source, 'json');
   if ('problems' in checked) {
     throw new Error(checked.problems.map(({ pointer, code, message }) => `${pointer} ${code} ${message}`).join('\n'));
   }
@@ -80,7 +105,7 @@ export async function applyTemplate(
       limits: {
         rowsMax: null,
         outputRowsMax: limits.outputRowsMax ?? null,
-        outputBytesMax: null,
+        outputBytesMax: limits.outputBytesMax ?? null,
         inflatedBytesMax: null,
       },
       output: { path, memoryBytesMax: 1_048_576 },
@@ -90,23 +115,25 @@ export async function applyTemplate(
       startedAt: '2026-01-31T12:00:00Z',
       reservationBytes: RUN_RESERVATION_BYTES,
     };
-    const outcome = await settle(
+    const outcome = await (limits.drive ?? runCoroutine)(
       runTemplate({
         task,
-        prepared: templates.get(text),
+        prepared: language === undefined ? templates.get(text) : new PreparedTemplate(checked.template, language),
         source: bytes,
         kernels: limits.spills === true ? new KernelPool(compileKernels(), share, NO_COLLECTOR) : kernels,
         budget: share,
         largeRow: new Int32Array(new SharedArrayBuffer(4)),
         largeRowOwner: 1,
-        cancelled: () => false,
+        cancelled: limits.cancelled ?? (() => false),
         beat: () => undefined,
         batchRowsMax,
+        formats: [...inputFormats, ...(limits.formats ?? [])],
       }),
     );
     const { output } = outcome;
     const made = output === null ? null : (output.bytes ?? readFileSync(path));
-    return { text: made === null ? null : Buffer.from(made).toString(), outcome };
+    const written = made === null ? null : Buffer.from(made);
+    return { text: written?.toString() ?? null, bytes: written, outcome };
   } finally {
     bytes.close();
     rmSync(folder, { recursive: true, force: true });

@@ -49,6 +49,6 @@ t.test('a bundle loads with what was compiled of it', async (t) => {
   t.equal(other.isCompiled('twice'), false, 'of another text');
 });
 
-t.test('what is no bundle is told', async (t) => {
+t.test('what is no bundle is reported', async (t) => {
   t.throws(() => new Bundles(pathToFileURL(`${t.testdir()}/`)).load('nothing'), { code: 'ENOENT' });
 });

@@ -1,17 +1,19 @@
 // Holds the closures that static types choose to the dispatch by values: the same expression over typed columns and over
 // columns of unknown type gives the same.
-import fc from 'fast-check';
+
 import { test } from 'tap';
-import { checkExpression } from '../../../workers/expression/checker.ts';
-import { compileExpression } from '../../../workers/expression/compiler.ts';
-import type { ExpressionEnvironment } from '../../../workers/expression/environment.ts';
-import { EvaluationError } from '../../../workers/expression/evaluation-error.ts';
-import { typeName } from '../../../workers/expression/functions/conversion.ts';
-import { type Integer, narrowInteger, type Value, widenInteger } from '../../../workers/expression/value.ts';
-import { jsonText } from '../../../workers/expression/value-text.ts';
-import type { ColumnType } from '../../../workers/schema.ts';
+import type { ColumnType } from '../../../workers/batch/schema.ts';
+import { checkExpression } from '../../../workers/expression/check/checker.ts';
+import { compileExpression } from '../../../workers/expression/compile/compiler.ts';
+import type { ExpressionEnvironment } from '../../../workers/expression/compile/environment.ts';
+import { EvaluationError } from '../../../workers/expression/compile/evaluation-error.ts';
+import { type Integer, narrowInteger, type Value, widenInteger } from '../../../workers/expression/compile/value.ts';
+import { jsonText } from '../../../workers/expression/compile/value-text.ts';
+import { typeName } from '../../../workers/expression/functions/convert.ts';
 import { CalendarDate } from '../../../workers/values/calendar.ts';
 import { type Decimal, decimalOf } from '../../../workers/values/decimal.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import { ENVIRONMENT, ROW, run } from './row-case.ts';
 
 const TYPES = ['integer', 'number', 'decimal', 'text', 'boolean', 'date'] as const;
@@ -143,7 +145,7 @@ test('typed closures give what the values alone give', async (t) => {
         if (typed !== dynamic) throw new Error(`${source}: ${typed} with types, ${dynamic} without`);
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: sweep({ short: 1000, long: 5000 }) },
   );
   for (const seen of ['bool true', 'bool false', 'null_type null', 'OUT_OF_RANGE', 'NOT_A_NUMBER']) {
     t.ok((outcomes.get(seen) ?? 0) > 20, `${seen} came ${outcomes.get(seen)} times`);

@@ -15,8 +15,8 @@ import {
   type Type,
   typeOf,
   UINT,
-} from '../../../workers/expression/type.ts';
-import { MapValue, TypeValue, Uint, type Value } from '../../../workers/expression/value.ts';
+} from '../../../workers/expression/check/type.ts';
+import { MapValue, TypeValue, Uint, type Value } from '../../../workers/expression/compile/value.ts';
 import { parseDuration, parseTimestamp } from '../../../workers/values/timestamp.ts';
 
 /** A message of the test data in protobuf's JSON form. */

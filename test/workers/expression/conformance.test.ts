@@ -2,14 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js';
 import t from 'tap';
-import { checkExpression } from '../../../workers/expression/checker.ts';
-import { compileExpression } from '../../../workers/expression/compiler.ts';
-import type { ExpressionEnvironment } from '../../../workers/expression/environment.ts';
-import { isEqual } from '../../../workers/expression/equality.ts';
-import { EvaluationError } from '../../../workers/expression/evaluation-error.ts';
-import { typeName } from '../../../workers/expression/functions/conversion.ts';
-import { DYN, type Type, typeText } from '../../../workers/expression/type.ts';
-import { type Integer, type Value, widenInteger } from '../../../workers/expression/value.ts';
+import { checkExpression } from '../../../workers/expression/check/checker.ts';
+import { DYN, type Type, typeText } from '../../../workers/expression/check/type.ts';
+import { compileExpression } from '../../../workers/expression/compile/compiler.ts';
+import type { ExpressionEnvironment } from '../../../workers/expression/compile/environment.ts';
+import { isEqual } from '../../../workers/expression/compile/equality.ts';
+import { EvaluationError } from '../../../workers/expression/compile/evaluation-error.ts';
+import { type Integer, type Value, widenInteger } from '../../../workers/expression/compile/value.ts';
+import { typeName } from '../../../workers/expression/functions/convert.ts';
 import { type ConformanceCase, casesOf, type Json, RULES, typeOfJson, valueOfJson } from './conformance-case.ts';
 
 /** The cases that may not get fewer: data of @bufbuild/cel-spec 0.6.1. */

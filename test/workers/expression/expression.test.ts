@@ -1,6 +1,6 @@
-// Holds our additions to CEL to templates.md: columns, decimals, nulls, functions, messages; and hostile expressions.
+// Holds our additions to CEL to docs/template-language.md: columns, decimals, nulls, functions, messages; and hostile expressions.
 import { test } from 'tap';
-import { checkExpression } from '../../../workers/expression/checker.ts';
+import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import { ENVIRONMENT, holds, ROW, run } from './row-case.ts';
 
 holds('columns', [
@@ -119,7 +119,7 @@ holds('messages say what to write', [
   ['statsu == "x"', '!column "statsu" does not exist at this step. Did you mean "status"?'],
   ['row["Invoice Nr"]', '!column "Invoice Nr" does not exist at this step. Did you mean "Invoice No"?'],
   ['value', '!value is the cell at hand, and there is none here. Write row["value"] for the column of this name.'],
-  ['run', '!run alone is no value. Write run.row or run.started_at, or row["run"] for a column.'],
+  ['run', '!run alone is no value. Write run.row, run.started_at or run.meta.<name>, or row["run"] for a column.'],
   ['for', '!for is a word of the language. Write row["for"] for a column of this name.'],
   ['status = "x"', '!The character "=" has no meaning here. Write == to compare.'],
   ['uper(status)', '!The function uper does not exist. Did you mean upper?'],

@@ -1,8 +1,12 @@
 // JSON texts that are read here and not by JSON.parse: the same values, whole numbers with all their digits.
-import fc from 'fast-check';
+
 import t from 'tap';
-import { valueOfJsonText } from '../../../workers/expression/json-value.ts';
-import { JSON_DEPTH_MAX, jsonText } from '../../../workers/expression/value-text.ts';
+import { valueOfJsonText } from '../../../workers/expression/compile/json-value.ts';
+import { jsonText } from '../../../workers/expression/compile/value-text.ts';
+import { JSON_DEPTH_MAX } from '../../../workers/values/json-parts.ts';
+import { isSoundJson } from '../../../workers/values/sound-json.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 
 t.test('is what JSON.parse reads', async () => {
   fc.assert(
@@ -33,3 +37,48 @@ t.test('nested as deep as other JSON', async (t) => {
   t.equal(valueOfJsonText(nested(JSON_DEPTH_MAX)), undefined);
   t.equal(valueOfJsonText(nested(JSON_DEPTH_MAX).replace('"1"', '"x"')), undefined);
 });
+
+t.test('a text that is only walked through is sound where JSON.parse reads it', async (t) => {
+  const pieces = fc.constantFrom(
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    ':',
+    '"',
+    '\\',
+    '"a"',
+    '1',
+    '-0.5e+3',
+    '01',
+    'true',
+    ' ',
+    '\n',
+    '\u0001',
+  );
+  const texts = fc.oneof(
+    fc.jsonValue().map((value) => JSON.stringify(value)),
+    fc.jsonValue().map((value) => JSON.stringify(value, null, 1)),
+    fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
+  );
+  const changed = fc.tuple(texts, fc.nat(), pieces).map(([text, at, piece]) => {
+    const place = at % (text.length + 1);
+    return text.slice(0, place) + piece + text.slice(place);
+  });
+  fc.assert(
+    fc.property(fc.oneof(texts, changed), (text) => isSoundJson(text, 200) === isParsed(text)),
+    { numRuns: sweep({ short: 500, long: 2000 }) },
+  );
+  t.ok(isSoundJson(`${'['.repeat(200)}${']'.repeat(200)}`, 200));
+  t.notOk(isSoundJson(`${'['.repeat(201)}${']'.repeat(201)}`, 200), 'deeper than is allowed');
+});
+
+function isParsed(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

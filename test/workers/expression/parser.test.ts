@@ -1,11 +1,12 @@
 // Holds the parser to its own printing, and to giving nothing but trees and problems.
 import { tests as parsing } from '@bufbuild/cel-spec/testdata/parsing.js';
-import fc from 'fast-check';
 import { test } from 'tap';
-import type { ExpressionNode } from '../../../workers/expression/ast.ts';
-import { parseExpression } from '../../../workers/expression/parser.ts';
-import { Uint } from '../../../workers/expression/value.ts';
+import { Uint } from '../../../workers/expression/compile/value.ts';
+import type { ExpressionNode } from '../../../workers/expression/syntax/ast.ts';
+import { parseExpression } from '../../../workers/expression/syntax/parser.ts';
 import { Decimal } from '../../../workers/values/decimal.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 
 /** A tree printed with all its brackets. */
 function print(node: ExpressionNode): string {
@@ -165,7 +166,7 @@ test('no text makes the parser fail otherwise than with a problem', async (t) =>
         return 'root' in parsed || (parsed.problem.offset >= 0 && parsed.problem.offset <= source.length);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: sweep({ short: 500, long: 2000 }) },
   );
   t.pass('only trees and problems');
 });

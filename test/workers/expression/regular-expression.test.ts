@@ -1,7 +1,12 @@
 // Holds the native lane of regular expressions to re2js.
-import fc from 'fast-check';
+
 import { test } from 'tap';
-import { compileRegularExpression, type RegularExpression } from '../../../workers/expression/regular-expression.ts';
+import {
+  compileRegularExpression,
+  type RegularExpression,
+} from '../../../workers/expression/patterns/regular-expression.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 
 function compile(source: string, lane?: 're2'): RegularExpression {
   const compiled = compileRegularExpression(source, lane);
@@ -71,9 +76,9 @@ test('both lanes find the same matches', async (t) => {
           JSON.stringify([...chosen.all(text)]) === JSON.stringify([...reference.all(text)]),
       );
     }),
-    { numRuns: 3000 },
+    { numRuns: sweep({ short: 750, long: 3000 }) },
   );
-  t.ok(native > 1000, `${native} patterns ran on the native lane`);
+  t.ok(native > sweep({ short: 250, long: 1000 }), `${native} patterns ran on the native lane`);
 });
 
 test('what is not shown to re2js would be taken by it, with as many groups', async (t) => {
@@ -87,9 +92,9 @@ test('what is not shown to re2js would be taken by it, with as many groups', asy
       const { groupCount, groupNames } = compile(source, 're2');
       return chosen.groupCount === groupCount && chosen.groupNames.size === 0 && groupNames.size === 0;
     }),
-    { numRuns: 20_000 },
+    { numRuns: sweep({ short: 5_000, long: 20_000 }) },
   );
-  t.ok(native > 1000, `${native} patterns ran on the native lane`);
+  t.ok(native > sweep({ short: 250, long: 1000 }), `${native} patterns ran on the native lane`);
   for (let code = 0; code < 128; code++) {
     for (const source of [
       `\\${String.fromCharCode(code)}`,
@@ -139,7 +144,7 @@ test('native patterns stay linear on texts made against them', async (t) => {
       compiled.test('ab'.repeat(100_000));
       return true;
     }),
-    { numRuns: 200 },
+    { numRuns: sweep({ short: 50, long: 200 }) },
   );
   t.pass('all of them ended');
 });

@@ -1,12 +1,12 @@
 // Owns one row and the evaluation of expressions over it, for the tests beside it.
 import { test } from 'tap';
-import { checkExpression } from '../../../workers/expression/checker.ts';
-import { compileExpression } from '../../../workers/expression/compiler.ts';
-import type { ExpressionEnvironment } from '../../../workers/expression/environment.ts';
-import { EvaluationError } from '../../../workers/expression/evaluation-error.ts';
-import { resultColumn } from '../../../workers/expression/result.ts';
-import type { Value } from '../../../workers/expression/value.ts';
-import { valueText } from '../../../workers/expression/value-text.ts';
+import { checkExpression } from '../../../workers/expression/check/checker.ts';
+import { compileExpression } from '../../../workers/expression/compile/compiler.ts';
+import type { ExpressionEnvironment } from '../../../workers/expression/compile/environment.ts';
+import { EvaluationError } from '../../../workers/expression/compile/evaluation-error.ts';
+import { resultColumn } from '../../../workers/expression/compile/result.ts';
+import type { Value } from '../../../workers/expression/compile/value.ts';
+import { valueText } from '../../../workers/expression/compile/value-text.ts';
 import { CalendarDate, parseDateText } from '../../../workers/values/calendar.ts';
 import { parseDecimal } from '../../../workers/values/decimal.ts';
 import { parseTimestamp } from '../../../workers/values/timestamp.ts';

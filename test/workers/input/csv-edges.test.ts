@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { test } from 'tap';
-import { ARENA_BYTES } from '../../../workers/arena.ts';
-import { BATCH_ROWS_MAX } from '../../../workers/batch.ts';
-import { RUN_RESERVATION_BYTES } from '../../../workers/budget.ts';
-import { Cancelled } from '../../../workers/failure.ts';
-import type { Heap } from '../../../workers/heap.ts';
-import { BytesSource } from '../../../workers/input/bytes-source.ts';
+import { BATCH_ROWS_MAX } from '../../../workers/batch/batch.ts';
 import { CELL_BYTES_MAX, COLUMNS_MAX, ROW_BYTES_MAX } from '../../../workers/input/ceilings.ts';
 import { openCsvReader } from '../../../workers/input/csv/csv-reader.ts';
 import { openPlainReader } from '../../../workers/input/csv/plain-reader.ts';
-import { FileSource } from '../../../workers/input/file-source.ts';
-import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
-import { OUTPUT_BUFFER_BYTES } from '../../../workers/output/output-buffer.ts';
-import { settle } from '../../../workers/waits.ts';
+import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
+import { FileSource } from '../../../workers/input/source/file-source.ts';
+import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { ARENA_BYTES } from '../../../workers/memory/arena.ts';
+import { RUN_RESERVATION_BYTES } from '../../../workers/memory/budget.ts';
+import type { Heap } from '../../../workers/memory/heap.ts';
+import { OUTPUT_BUFFER_BYTES } from '../../../workers/output/sink/output-buffer.ts';
+import { Cancelled } from '../../../workers/protocol/failure.ts';
+import { runCoroutine } from '../../../workers/thread/coroutine.ts';
 import { referenceRows } from './csv-reference.ts';
 import { type ReadSettings, readerParts, readRows } from './read-rows.ts';
 
@@ -97,7 +97,7 @@ test('a row that outgrows the window waits at the gate', async (t) => {
       asked.push(regionBytes);
     },
   };
-  const reader = await settle(openCsvReader({ ...parts, largeRow }));
+  const reader = await runCoroutine(openCsvReader({ ...parts, largeRow }));
   for (let state = reader.next(BATCH_ROWS_MAX); state !== 'end'; state = reader.next(BATCH_ROWS_MAX)) {
     if (state === 'wait') await reader.wait();
   }
@@ -112,7 +112,7 @@ test('a reader stays within the reservation of a Run', async (t) => {
     new BytesSource(Buffer.from(`${'a,'.repeat(99)}b\n${`${'1,'.repeat(99)}2\n`.repeat(5_000)}`)),
     {},
   );
-  const reader = await settle(openCsvReader(parts));
+  const reader = await runCoroutine(openCsvReader(parts));
   while (reader.next(BATCH_ROWS_MAX) !== 'end') parts.arena.clear();
   t.equal(reader.rowsRead, 5_000);
   const besideBytes = ARENA_BYTES + OUTPUT_BUFFER_BYTES;
@@ -126,7 +126,7 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
   const bytes = Buffer.from(`a,b\n${'12345,67890\n'.repeat(100_000)}`);
   writeFileSync(path, bytes);
   const source = new FileSource(path);
-  const opening = settle(openCsvReader(readerParts(kernel, source, {})));
+  const opening = runCoroutine(openCsvReader(readerParts(kernel, source, {})));
   for (let at = 100_000; at < bytes.length; at += 100_000) {
     source.grown(at, false);
     await new Promise((resolve) => setImmediate(resolve));
@@ -142,9 +142,23 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
   reader.close();
 
   const silent = new FileSource(path);
-  const waiting = settle(openCsvReader(readerParts(kernel, silent, {})));
+  const waiting = runCoroutine(openCsvReader(readerParts(kernel, silent, {})));
   silent.cancel();
   await t.rejects(async () => await waiting, new Cancelled());
+  const aside = new FileSource(path);
+  aside.setAside();
+  aside.grown(10, false);
+  await aside.wait();
+  t.equal(aside.read(new Uint8Array(20)), 10, 'one that was told of more before it waited reads on');
+  const late = aside.wait();
+  aside.setAside();
+  await t.rejects(late, new Cancelled(), 'one that waits ends');
+  aside.grown(20, false);
+  aside.setAside();
+  await aside.wait();
+  t.equal(aside.read(new Uint8Array(20)), 10, 'and so does the next that has read what it was told of');
+  await t.rejects(aside.wait(), new Cancelled());
+  aside.close();
   const gone = new FileSource(join(folder, 'nothing'));
   gone.grown(10, true);
   t.throws(() => gone.read(new Uint8Array(4)), { code: 'ENOENT' });
@@ -159,7 +173,9 @@ test('a file that grows is read as it grows; a cancelled wait ends', async (t) =
 test('columns stay raw until a cell of theirs is a null text', async (t) => {
   const text = 'a,b,c,d\n1,NA,"NA",x\n2,3,"N""A",NAN\n';
   const kinds = async (nullValues: readonly string[]): Promise<string[]> => {
-    const reader = await settle(openCsvReader(readerParts(kernel, new BytesSource(Buffer.from(text)), { nullValues })));
+    const reader = await runCoroutine(
+      openCsvReader(readerParts(kernel, new BytesSource(Buffer.from(text)), { nullValues })),
+    );
     const batch = reader.next(BATCH_ROWS_MAX);
     return typeof batch === 'string' ? [batch] : batch.columns.map(({ kind }) => kind);
   };

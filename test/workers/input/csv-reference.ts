@@ -2,10 +2,10 @@
 import { COLUMNS_MAX } from '../../../workers/input/ceilings.ts';
 import { countLineBreaks, invalidLine, openQuote } from '../../../workers/input/csv/lines.ts';
 import { type CsvTrouble, malformed } from '../../../workers/input/csv/malformed.ts';
-import { type IndexedRows, indexRows, isStrayField } from '../../../workers/kernel/plain/index-rows.ts';
-import { materialise } from '../../../workers/kernel/plain/materialise.ts';
-import { scan } from '../../../workers/kernel/plain/scan.ts';
-import { type CodeCounts, countCode } from '../../../workers/report.ts';
+import { type CodeCounts, countCode } from '../../../workers/run/report.ts';
+import { type IndexedRows, indexRows, isStrayField } from '../kernel/twins/index-rows.ts';
+import { materialise } from '../kernel/twins/materialise.ts';
+import { scan } from '../kernel/twins/scan.ts';
 import { DIALECT, type ReadRows, type ReadSettings, type Row } from './read-rows.ts';
 
 const LF = 10;

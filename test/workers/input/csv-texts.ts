@@ -1,5 +1,5 @@
 // Random CSV texts, sound and spoiled, and ways to read them.
-import fc from 'fast-check';
+import { fc } from '../../random.ts';
 import type { ReadRows, ReadSettings } from './read-rows.ts';
 
 /** Pieces of CSV text, so that quotes, breaks and delimiters meet in every way; long plain pieces reach the SIMD blocks. */

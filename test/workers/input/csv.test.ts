@@ -1,11 +1,12 @@
 // The CSV fast lane against the plain reference (whatever windows, chunks and batches) and against csv-parse.
 import { deepStrictEqual } from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { test } from 'tap';
 import { openCsvReader } from '../../../workers/input/csv/csv-reader.ts';
 import { openPlainReader } from '../../../workers/input/csv/plain-reader.ts';
-import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
+import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import { referenceRows } from './csv-reference.ts';
 import { comparable, piece, settings, sound, spoiled } from './csv-texts.ts';
 import { readRows } from './read-rows.ts';
@@ -17,7 +18,7 @@ test('every window, chunk and batch gives what the plain reference gives', async
     const got = await readRows(openCsvReader, kernel, bytes, given);
     deepStrictEqual(comparable(got, given.batches), comparable(referenceRows(bytes, given), given.batches));
   });
-  await t.resolves(fc.assert(property, { numRuns: 3_000 }));
+  await t.resolves(fc.assert(property, { numRuns: sweep({ short: 750, long: 3_000 }) }));
 });
 
 test('the plain lane gives the same', async (t) => {
@@ -25,7 +26,7 @@ test('the plain lane gives the same', async (t) => {
     const got = await readRows(openPlainReader, kernel, bytes, given);
     deepStrictEqual(comparable(got, given.batches), comparable(referenceRows(bytes, given), given.batches));
   });
-  await t.resolves(fc.assert(property, { numRuns: 2_000 }));
+  await t.resolves(fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) }));
 });
 
 test('long delimiters and quotes: the plain lane gives what the fast lane gives for short ones', async (t) => {
@@ -45,10 +46,10 @@ test('long delimiters and quotes: the plain lane gives what the fast lane gives 
     };
     deepStrictEqual(comparable(shortened, given.batches), comparable(want, given.batches));
   });
-  await t.resolves(fc.assert(property, { numRuns: 1_000 }));
+  await t.resolves(fc.assert(property, { numRuns: sweep({ short: 250, long: 1_000 }) }));
 });
 
-test('long texts: several stretches of structurals, windows of the real size', async (t) => {
+test('long texts: several chunks of structurals, windows of the real size', async (t) => {
   const property = fc.asyncProperty(
     fc.array(piece, { minLength: 50, maxLength: 120 }),
     fc.integer(),
@@ -86,5 +87,5 @@ test('csv-parse gives the same rows of well-formed texts', async (t) => {
       want.slice(1).map((row) => row.map((text) => (text === '' ? null : text))),
     );
   });
-  await t.resolves(fc.assert(property, { numRuns: 300 }));
+  await t.resolves(fc.assert(property, { numRuns: sweep({ short: 75, long: 300 }) }));
 });

@@ -1,17 +1,22 @@
-// What the detectors make of small files as people have them: delimiter and header row, nothing told.
-import fc from 'fast-check';
+// What the detectors make of small files as people have them: delimiter and header row, nothing declared.
+import { deepStrictEqual } from 'node:assert/strict';
 import t from 'tap';
-import { Arena } from '../../../workers/arena.ts';
-import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/budget.ts';
-import { Heap } from '../../../workers/heap.ts';
 import { detectForm } from '../../../workers/input/detect/detect-form.ts';
 import { evenCut } from '../../../workers/input/detect/even-cut.ts';
 import { detectHeaderRow } from '../../../workers/input/detect/header-row.ts';
-import { plainForm } from '../../../workers/input/detect/plain-form.ts';
+import { obviousForm } from '../../../workers/input/detect/obvious-form.ts';
 import { splitSample } from '../../../workers/input/detect/sample.ts';
 import { ExpectedHeaders } from '../../../workers/input/expected-headers.ts';
-import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
-import { sound } from '../check-problems.ts';
+import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
+import { UnspacedSource } from '../../../workers/input/source/unspaced-source.ts';
+import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { Arena } from '../../../workers/memory/arena.ts';
+import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
+import { Heap } from '../../../workers/memory/heap.ts';
+import { done } from '../../../workers/run/time-slices.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
+import { sound } from '../template/check-problems.ts';
 
 const UNKNOWN = { delimiter: null, quote: null, headerRow: null, expected: null };
 
@@ -48,15 +53,51 @@ const FILES: Record<string, [lines: readonly string[], delimiter: string, header
   'times are no columns of colons': [['time', '15:02:37.143', '15:02:38.001'], ',', 0],
   'spaces between columns': [['a b c', '1 2 3', '4 5 6'], ' ', 0],
   'a sentence is no table of spaces': [['note', 'one two three', 'four'], ',', 0],
+  'a word above words with as many delimiters is no title': [['name', 'Smith,John', 'Doe,Jane', 'Roe,Jim'], ',', 0],
+  'a word above a table with numbers is a title': [['Staff', 'name,age', 'Ada,36', 'Bob,41'], ',', 1],
+  'several words above words are a title': [['Staff of May', 'name,town', 'Ada,London', 'Bob,Paris'], ',', 1],
+  'a title repeated over the columns of several lines': [
+    [',May,May,May', ',May,May,May', ',net,gross,tax', 'Rome,1,2,3', 'Paris,4,5,6'],
+    ',',
+    2,
+  ],
+  'a header that is written twice': [['town,net', 'town,net', 'Rome,1', 'Paris,2'], ',', 1],
+  'rows of data that are the same': [['a,b', '1,2', '1,2', '1,2'], ',', 0],
+  'rows of words that are the same': [['a|b', 'x|y', 'x|y', 'x|y'], '|', 0],
+  'dates name columns': [['site,2015-01-01,2016-01-01', 'Alston,895,220', 'Raver,304,298'], ',', 0],
+  'spans of years below groups': [
+    [
+      'Month,winter,winter,spring,spring',
+      'Month,2012/13,2013/14,2012/13,2013/14',
+      'June,6.5,7.3,6.6,7.4',
+      'July,7,8,9,8',
+    ],
+    ',',
+    1,
+  ],
+  'a heading of a section is data': [['account,text,', '6 - travel,,', '641100,by car,', '641200,by train,'], ',', 0],
+  'units below names': [['time,load,temp', 's,kg,°C', '1,20,30', '2,21,31'], ',', 1],
+  'words below names are data': [['time,load,temp', 'none,none,none', '1,20,30', '2,21,31'], ',', 0],
+  'a word that completes a name': [['unit,Total,Total', ',,Restated', 'A,672,641', 'B,119,115'], ',', 1],
+  'a comma between digits beside semicolons': [['day;net, EUR;tax', '1;1,5;2', '2;2,5;3', '3;3;4'], ';', 0],
+  'a short row at the end': [['id,name', '1,Ada', '2,Bob', '3,Eve', 'end'], ',', 0],
 };
 
 for (const [name, [lines, delimiter, headerRow]] of Object.entries(FILES)) {
   t.test(name, async (t) => {
-    const found = detectForm(Buffer.from(`${lines.join('\n')}\n`), true, UNKNOWN, tools);
+    const found = done(detectForm(Buffer.from(`${lines.join('\n')}\n`), true, UNKNOWN, tools));
     t.equal(found.delimiter, delimiter);
     t.equal(found.headerRow, headerRow);
   });
 }
+
+t.test('single quotes, where nothing is in double ones', async (t) => {
+  const quoteOf = (text: string): string => done(detectForm(Buffer.from(text), true, UNKNOWN, tools)).quote;
+  t.equal(quoteOf("'id','name'\n'1','Ada, B.'\n'2','Bob, C.'\n"), "'");
+  t.equal(quoteOf("'Fiji',   'fj'\n'Mali',   'ml'\n'Cuba',   'cu'\n"), "'");
+  t.equal(quoteOf("id,name\n1,'tis so\n2,rock 'n' roll\n"), '"');
+  t.equal(quoteOf('\'id,"name"\n1,"Ada"\n'), '"');
+});
 
 t.test('the names that a Template looks for decide, wherever they stand', async (t) => {
   const records = [
@@ -65,9 +106,11 @@ t.test('the names that a Template looks for decide, wherever they stand', async 
     ['Betrag', 'Datum'],
   ];
   t.equal(
-    detectHeaderRow(
-      (most) => records.slice(0, most),
-      (text) => text === 'Betrag',
+    done(
+      detectHeaderRow(
+        (most) => records.slice(0, most),
+        (text) => text === 'Betrag',
+      ),
     ),
     2,
   );
@@ -75,6 +118,15 @@ t.test('the names that a Template looks for decide, wherever they stand', async 
 
 function isEven(text: string, ended: boolean): boolean {
   return evenCut(Buffer.from(text), ended, ',', tools) !== null;
+}
+
+/** All records are of one length, but for up to four shorter ones at the end of a whole file. */
+function isEvenBefore(records: readonly (readonly string[])[], ended: boolean): boolean {
+  const width = records[0]!.length;
+  const above = records.findIndex(({ length }) => length !== width);
+  const tail = above < 0 ? [] : records.slice(above);
+  if (tail.length === 0) return true;
+  return ended && width > 1 && above >= 3 && tail.length <= 4 && tail.every(({ length }) => length < width);
 }
 
 t.test('the kernels know an even sample', async (t) => {
@@ -85,7 +137,12 @@ t.test('the kernels know an even sample', async (t) => {
   t.ok(isEven('a,b\n1,2\n3', false), 'a record that the end of the sample cuts off');
   t.ok(isEven(`${'a,b\n'.repeat(2000)}3`, false), 'more records than the detectors look at');
   t.notOk(isEven('a,b\n1,2\n3,"x', false), 'a quoted field that is cut off');
-  t.notOk(isEven(`${'a,b\n'.repeat(2000)}3`, true));
+  t.ok(isEven(`${'a,b\n'.repeat(2000)}3`, true), 'a short record at the end');
+  t.ok(isEven(`${'a,b\n'.repeat(4)}\n3\n\n\n`, true), 'blank lines and a note at the end');
+  t.notOk(isEven(`${'a,b\n'.repeat(4)}\n3\n\n\n`, false), 'more may follow');
+  t.notOk(isEven(`${'a,b\n'.repeat(9)}${'3\n'.repeat(5)}`, true), 'more than an end');
+  t.notOk(isEven(`${'a,b\n'.repeat(9)}3\na,b\n`, true), 'in the middle');
+  t.notOk(isEven(`${'a,b\n'.repeat(9)}1,2,3\n`, true), 'a longer one');
   t.notOk(isEven('a,b', false), 'no whole record');
   t.notOk(isEven('', true));
   t.equal(evenCut(Buffer.from('a,b\n1,2\n'), true, ',', { kernel, arena: new Arena(heap, 256) }), null, 'no room');
@@ -116,11 +173,11 @@ t.test('what the kernels call even is even', async (t) => {
       even++;
       const { records, strayQuotes } = splitSample(sample, { delimiter: ',', quote: '"' }, ended);
       t.equal(strayQuotes, 0, JSON.stringify(sample));
-      t.equal(new Set(records.map(({ length }) => length)).size, 1, JSON.stringify(sample));
+      t.ok(isEvenBefore(records, ended), JSON.stringify(sample));
     }),
-    { numRuns: 3000 },
+    { numRuns: sweep({ short: 750, long: 3000 }) },
   );
-  t.ok(even > 300);
+  t.ok(even > sweep({ short: 75, long: 300 }));
 });
 
 t.test('what the bytes of a plain file say is what its split text says', async (t) => {
@@ -143,27 +200,37 @@ t.test('what the bytes of a plain file say is what its split text says', async (
     const columns = names.map((name) => JSON.stringify({ name })).join(', ');
     const expected = ExpectedHeaders.of(sound(`input: {header_match: ${match}, columns: [${columns}]}`))!;
     let plainFiles = 0;
+    let namedFiles = 0;
     const property = fc.property(texts, fc.boolean(), (text, ended) => {
-      const found = plainForm(Buffer.from(text), ended, expected, tools);
+      const found = done(obviousForm(Buffer.from(text), ended, expected, tools));
       const line = text.split(/[\r\n]/)[0]!;
       const delimiters = [',', ';'].filter((delimiter) => line.includes(delimiter));
-      const [delimiter = ''] = delimiters;
-      const { records, strayQuotes } = splitSample(text, { delimiter, quote: '"' }, ended);
-      const isEven = records.every(({ length }) => length === records[0]!.length);
-      if (delimiters.length !== 1 || !isEven || strayQuotes > 0) return found === null;
+      const fitting = delimiters.filter((delimiter) => {
+        const { records, strayQuotes } = splitSample(text, { delimiter, quote: '"' }, ended);
+        return strayQuotes === 0 && isEvenBefore(records, ended) && (delimiters.length === 1 || records.length > 1);
+      });
+      const [delimiter = ''] = fitting;
+      if (fitting.length !== 1) return found === null;
       if (found === null) return true;
+      const split = splitSample(text, { delimiter, quote: '"' }, ended).records;
+      const records = split.filter(({ length }) => length === split[0]!.length);
       plainFiles++;
+      if (found.headerRow !== null) namedFiles++;
       const hasNames = records.some((record) => record.some((cell) => cell.trim() !== '' && expected.has(cell)));
       const headerRow = hasNames
-        ? detectHeaderRow(
-            (most) => records.slice(0, most),
-            (cell) => expected.has(cell),
+        ? done(
+            detectHeaderRow(
+              (most) => records.slice(0, most),
+              (cell) => expected.has(cell),
+            ),
           )
         : null;
-      return found.delimiter === delimiter && found.headerRow === headerRow;
+      // Null too where the lines beside it may belong to the header.
+      return found.delimiter === delimiter && (found.headerRow === headerRow || found.headerRow === null);
     });
-    fc.assert(property, { numRuns: 2_000 });
-    t.ok(plainFiles > 500);
+    fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) });
+    t.ok(plainFiles > sweep({ short: 100, long: 500 }));
+    t.ok(namedFiles > sweep({ short: 20, long: 100 }), `${namedFiles} of ${plainFiles} with names`);
   }
 });
 
@@ -178,9 +245,36 @@ t.test('the form of a file is the same where the kernels tell of its rows and wh
       [`id;note\n${rows.repeat(100)}1;2;3\n`, ';'],
     ] as const) {
       const bytes = Buffer.from(text);
-      const told = detectForm(bytes, ended, { ...UNKNOWN, expected }, tools);
-      t.same(detectForm(bytes, ended, { ...UNKNOWN, expected }, cramped), told);
+      const told = done(detectForm(bytes, ended, { ...UNKNOWN, expected }, tools));
+      t.same(done(detectForm(bytes, ended, { ...UNKNOWN, expected }, cramped)), told);
       t.same(told, { delimiter, quote: '"', headerRow: text.startsWith('id') ? 0 : 1 });
     }
   }
+});
+
+t.test('spaces before quotes are left out as the detector splits them, however bytes come', async (t) => {
+  const dialect = { delimiter: ',', quote: '"' };
+  let sounds = 0;
+  const piece = fc.constantFrom(' ', '  ', ',', ', ', ', "', '"', '""', '\n', '\r\n', 'a', 'é', ' "x, y"', '",');
+  const property = fc.property(
+    fc.array(piece, { maxLength: 40 }),
+    fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }),
+    (pieces, sizes) => {
+      const text = pieces.join('');
+      const source = new UnspacedSource(new BytesSource(Buffer.from(text)), dialect);
+      const read: Uint8Array[] = [];
+      for (let turn = 0; !source.ended; turn++) {
+        const target = new Uint8Array(sizes[turn % sizes.length]!);
+        read.push(target.subarray(0, source.read(target)));
+      }
+      const made = Buffer.concat(read).toString();
+      const split = splitSample(text, { ...dialect, spaced: true }, true);
+      // A quote that is never closed ends the Run; the detector goes on behind it.
+      if (split.strayQuotes > 0) return;
+      sounds++;
+      deepStrictEqual(splitSample(made, dialect, true), split);
+    },
+  );
+  fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) });
+  t.ok(sounds > sweep({ short: 50, long: 200 }), `${sounds} of them`);
 });

@@ -1,9 +1,10 @@
 // Which cells of a file are headers that the Template looks for: the quick answers are those of the keys.
-import fc from 'fast-check';
+
 import { test } from 'tap';
 import { ExpectedHeaders } from '../../../workers/input/expected-headers.ts';
-import { headerKey } from '../../../workers/input/headers.ts';
-import { sound } from '../check-problems.ts';
+import { headerKey } from '../../../workers/plan/headers.ts';
+import { fc } from '../../random.ts';
+import { sound } from '../template/check-problems.ts';
 
 test('a cell is told from the names at a glance as it is with its key', async (t) => {
   const names = ['file', 'Maße', 'is i', 'ŋame', 'ÿ'];

@@ -1,15 +1,16 @@
 // Drives a row reader as the conveyor does and keeps everything it gave, for comparison with a reference.
-import { Arena } from '../../../workers/arena.ts';
-import type { Batch } from '../../../workers/batch.ts';
-import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/budget.ts';
-import { Failed } from '../../../workers/failure.ts';
-import { Heap } from '../../../workers/heap.ts';
+import type { Batch } from '../../../workers/batch/batch.ts';
 import type { CsvDialect, CsvReaderParts } from '../../../workers/input/csv/csv-input.ts';
-import type { ByteSource, RowReader } from '../../../workers/input/reader.ts';
-import type { Scout } from '../../../workers/input/scout/scout.ts';
-import type { Kernel } from '../../../workers/kernel/kernel.ts';
-import type { CodeCounts, RunReport } from '../../../workers/report.ts';
-import { settle, type Waits } from '../../../workers/waits.ts';
+import type { ReadAheadThread } from '../../../workers/input/read-ahead/read-ahead-thread.ts';
+import type { RowReader } from '../../../workers/input/reader.ts';
+import type { ByteSource } from '../../../workers/input/source/source.ts';
+import type { Kernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { Arena } from '../../../workers/memory/arena.ts';
+import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
+import { Heap } from '../../../workers/memory/heap.ts';
+import { Failed } from '../../../workers/protocol/failure.ts';
+import type { CodeCounts, RunReport } from '../../../workers/run/report.ts';
+import { type Coroutine, runCoroutine } from '../../../workers/thread/coroutine.ts';
 
 export type Row = readonly (string | null)[];
 
@@ -31,7 +32,7 @@ export interface ReadSettings {
   /** Sizes of what the source gives at a time, repeated; 0 makes the reader wait. */
   readonly chunks?: readonly number[];
   readonly windowBytes?: number;
-  readonly scout?: Scout;
+  readonly readAhead?: ReadAheadThread;
   /** Rows asked for at a time, repeated. */
   readonly batches?: readonly number[];
 }
@@ -87,14 +88,14 @@ export function readerParts(kernel: Kernel, source: ByteSource, settings: ReadSe
     type: 'csv',
     encoding: 'utf-8',
     largeRow: { acquire: () => Promise.resolve() },
-    scout: settings.scout,
+    readAhead: settings.readAhead,
   };
   return settings.windowBytes === undefined ? parts : { ...parts, windowBytes: settings.windowBytes };
 }
 
 /** @param input bytes, or where they come from */
 export async function readRows(
-  open: (parts: CsvReaderParts) => Waits<RowReader>,
+  open: (parts: CsvReaderParts) => Coroutine<RowReader>,
   kernel: Kernel,
   input: Uint8Array | ByteSource,
   settings: ReadSettings = {},
@@ -107,7 +108,7 @@ export async function readRows(
   let reader: RowReader | null = null;
   let failure: string | null = null;
   try {
-    reader = await settle(open(parts));
+    reader = await runCoroutine(open(parts));
     await readAll(reader, parts, settings.batches ?? [4096], (batch) => {
       collect(batch, rows, sourceRows);
     });

@@ -1,11 +1,13 @@
 // Dates read and written by kernels against their plain twin: for any text and pattern the same day, or the same error.
-import fc from 'fast-check';
+
 import { test } from 'tap';
 import { formatDate } from '../../../workers/operations/format-date.ts';
 import { parseDate } from '../../../workers/operations/parse-date.ts';
 import { DAY_MAX, DAY_MIN, dateText } from '../../../workers/values/calendar.ts';
 import { compileDatePattern, type DatePattern } from '../../../workers/values/date-pattern.ts';
 import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import { runOperation } from '../operations/harness.ts';
 
 const PATTERNS = [
@@ -85,7 +87,7 @@ test('parse_date reads as its twin does', (t) => {
         made.report.cells_changed === texts.filter((cell) => cell !== null).length
       );
     }),
-    { numRuns: 500 },
+    { numRuns: sweep({ short: 100, long: 500 }) },
   );
   t.pass();
   t.end();
@@ -103,7 +105,7 @@ test('format_date writes as its twin does', (t) => {
       );
       return JSON.stringify(made.rows.map(([cell]) => cell)) === JSON.stringify(expected);
     }),
-    { numRuns: 300 },
+    { numRuns: sweep({ short: 75, long: 300 }) },
   );
   t.pass();
   t.end();

@@ -1,5 +1,5 @@
 // Decimals rounded and written by kernels against their plain twins: the same text, the same error, the same changes.
-import fc from 'fast-check';
+
 import { test } from 'tap';
 import { formatNumber } from '../../../workers/operations/format-number.ts';
 import { round } from '../../../workers/operations/round.ts';
@@ -10,6 +10,8 @@ import {
   parseDecimal,
   roundDecimal,
 } from '../../../workers/values/decimal.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import { runOperation } from '../operations/harness.ts';
 
 const digits = fc.oneof(
@@ -60,7 +62,7 @@ test('round rounds decimals as its twin does', (t) => {
         made.report.cells_changed === changed + blanked
       );
     }),
-    { numRuns: 800 },
+    { numRuns: sweep({ short: 200, long: 800 }) },
   );
   t.pass();
   t.end();
@@ -117,7 +119,7 @@ test('round rounds doubles as its twin does', (t) => {
         );
       },
     ),
-    { numRuns: 1200 },
+    { numRuns: sweep({ short: 300, long: 1200 }) },
   );
   t.pass();
   t.end();
@@ -158,7 +160,7 @@ test('format_number writes as its twin does', (t) => {
         (made.errors.PRECISION_LOSS?.count ?? 0) === failed
       );
     }),
-    { numRuns: 800 },
+    { numRuns: sweep({ short: 200, long: 800 }) },
   );
   t.pass();
   t.end();

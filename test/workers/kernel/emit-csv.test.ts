@@ -1,14 +1,24 @@
 // The CSV kernel against its plain twin and csv-parse, over all kinds of columns, quotes, lengths and buffer sizes.
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import t from 'tap';
-import type { Batch } from '../../../workers/batch.ts';
+import type { Batch } from '../../../workers/batch/batch.ts';
 import { csvCell } from '../../../workers/kernel/plain/emit-csv.ts';
 import { isFormula } from '../../../workers/kernel/plain/formula.ts';
-import { createRowWriter } from '../../../workers/output/index.ts';
-import { type Bench, batchOf, newBench, rawBatch, schemaOf, select, typedColumn, viewsColumn } from '../build-batch.ts';
-import { csvOutput, keepingSink, type OutputSettings } from '../output-settings.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
+import {
+  type Bench,
+  batchOf,
+  drive,
+  newBench,
+  rawBatch,
+  schemaOf,
+  select,
+  typedColumn,
+  viewsColumn,
+} from '../batch/build-batch.ts';
+import { createRowWriter, csvOutput, keepingSink, type OutputSettings } from '../output/output-settings.ts';
 
 /** Cells that are made of what matters to a writer of CSV, at lengths around the steps of 16 bytes. */
 const cell = fc.oneof(
@@ -19,6 +29,37 @@ const cell = fc.oneof(
     arbitrary: fc
       .string({ unit: fc.constantFrom(...'0123456789 0123456789()./-,%', '\u00a0'), maxLength: 40 })
       .map((digits) => `+${digits}`),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('-', '+', '--'),
+        fc.array(
+          fc.constantFrom(
+            '5',
+            '12',
+            '1234',
+            ' ',
+            '\u00a0',
+            '€',
+            '$',
+            '£',
+            '₿',
+            '\u20c0',
+            '%',
+            ':',
+            ':30',
+            ':60',
+            '.',
+            '-',
+          ),
+          {
+            maxLength: 7,
+          },
+        ),
+      )
+      .map(([sign, parts]) => sign + parts.join('')),
   },
   {
     weight: 2,
@@ -38,7 +79,7 @@ const settings: fc.Arbitrary<OutputSettings> = fc.record({
   nullValues: fc.constantFrom([''], ['', 'NA'], [], ['NA', 'a"']),
 });
 
-/** One row after another through the plain twin, by the rules as templates.md says them. */
+/** One row after another through the plain twin, by the rules as docs/template-language.md says them. */
 function expected(
   rows: readonly (readonly (string | null)[])[],
   set: OutputSettings,
@@ -72,10 +113,11 @@ function written(
     nullValues: set.nullValues,
     kernel: bench.kernel,
     heap: bench.heap,
+    clock: bench.clock,
     sink,
     bufferBytes: bytes,
   });
-  writer.push(batch);
+  drive(writer.push(batch));
   writer.finish();
   return { text: sink.text(), guarded: writer.formulasGuarded };
 }
@@ -129,7 +171,7 @@ t.test('raw fields and views give the same bytes as the plain twin', async () =>
         return result.text === wanted && result.guarded === guarded.length;
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: sweep({ short: 750, long: 3000 }) },
   );
 });
 
@@ -203,7 +245,7 @@ t.test('typed cells beside text, over a selection in any order', async () => {
         return written(bench, batch, { ...types, ...more }, set, bytes).text === wanted;
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: sweep({ short: 250, long: 1000 }) },
   );
 });
 
@@ -218,7 +260,7 @@ t.test('csv-parse reads back what was written', async () => {
       const options = { delimiter: set.delimiter, record_delimiter: set.lineEnding === 'crlf' ? '\r\n' : '\n' };
       assert.deepEqual(parse(text, options), rows);
     }),
-    { numRuns: 500 },
+    { numRuns: sweep({ short: 100, long: 500 }) },
   );
 });
 

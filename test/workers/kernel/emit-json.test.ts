@@ -1,15 +1,16 @@
 // The JSON kernel against JSON.stringify: escapes at all places of a step, kinds of columns, nesting, nulls, buffer sizes.
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import t from 'tap';
-import type { ColumnData } from '../../../workers/batch.ts';
-import { Failed } from '../../../workers/failure.ts';
-import { createRowWriter } from '../../../workers/output/index.ts';
-import { nestConflicts } from '../../../workers/output/nest.ts';
-import type { ColumnType } from '../../../workers/schema.ts';
-import { checkTemplate } from '../../../workers/template/check.ts';
+import type { ColumnData } from '../../../workers/batch/batch.ts';
+import type { ColumnType } from '../../../workers/batch/schema.ts';
+import { nestConflicts } from '../../../workers/output/json/nest.ts';
+import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { Failed } from '../../../workers/protocol/failure.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import {
   batchOf,
+  drive,
   newBench,
   rawBatch,
   schemaOf,
@@ -17,8 +18,8 @@ import {
   type TypedValue,
   typedColumn,
   viewsColumn,
-} from '../build-batch.ts';
-import { jsonOutput, keepingSink } from '../output-settings.ts';
+} from '../batch/build-batch.ts';
+import { createRowWriter, jsonOutput, keepingSink } from '../output/output-settings.ts';
 
 const characters = fc.constantFrom(
   ...[
@@ -160,14 +161,15 @@ t.test('all kinds of columns give what JSON.stringify gives', async () => {
         nullValues: [''],
         kernel: bench.kernel,
         heap: bench.heap,
+        clock: bench.clock,
         sink,
         bufferBytes: bytes,
       });
       const batch = select(bench, batchOf(bench, rows.length, data), selection);
       // Two batches: the second has to go on where the first ended.
       const middle = Math.floor(selection.length / 2);
-      writer.push(batch.slice(0, middle));
-      writer.push(batch.slice(middle, selection.length));
+      drive(writer.push(batch.slice(0, middle)));
+      drive(writer.push(batch.slice(middle, selection.length)));
       writer.finish();
       const texts = selection.map((pick) => {
         const values = columns.map(({ type }, index) => jsonOf(type, rows[pick]![index]!, decimals));
@@ -178,7 +180,7 @@ t.test('all kinds of columns give what JSON.stringify gives', async () => {
       assert.equal(sink.text(), format === 'json' ? array : lines);
       if (format === 'json') JSON.parse(sink.text());
     }),
-    { numRuns: 3000 },
+    { numRuns: sweep({ short: 750, long: 3000 }) },
   );
 });
 
@@ -196,10 +198,11 @@ t.test('raw fields, quoted or not, with all sorts of null values', async () => {
         nullValues,
         kernel: bench.kernel,
         heap: bench.heap,
+        clock: bench.clock,
         sink,
         bufferBytes: bytes,
       });
-      writer.push(rawBatch(bench, Buffer.from(text), 3, { nullValues }));
+      drive(writer.push(rawBatch(bench, Buffer.from(text), 3, { nullValues })));
       writer.finish();
       const lines = rows.map((row) => {
         const [a, b, c] = row.map((cell) => (nullValues.includes(cell) ? null : cell));
@@ -207,7 +210,7 @@ t.test('raw fields, quoted or not, with all sorts of null values', async () => {
       });
       assert.equal(sink.text(), lines.join(''));
     }),
-    { numRuns: 2000 },
+    { numRuns: sweep({ short: 500, long: 2000 }) },
   );
 });
 
@@ -220,9 +223,10 @@ t.test('a JSON value keeps to its line', async (t) => {
     nullValues: [''],
     kernel: bench.kernel,
     heap: bench.heap,
+    clock: bench.clock,
     sink,
   });
-  writer.push(batchOf(bench, 1, [viewsColumn(bench, ['{\n\t"a": [1,\r\n 2]\n}'])]));
+  drive(writer.push(batchOf(bench, 1, [viewsColumn(bench, ['{\n\t"a": [1,\r\n 2]\n}'])])));
   writer.finish();
   t.equal(sink.text(), '{"a":{  "a": [1,   2] }}\n');
 });

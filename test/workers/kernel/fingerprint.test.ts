@@ -1,10 +1,13 @@
 // Fingerprints of keys against the published ones and a plain twin, and the set that holds them against a set of texts.
-import fc from 'fast-check';
+
 import { test } from 'tap';
-import { VIEW_BYTES } from '../../../workers/batch.ts';
-import { fingerprint } from '../../../workers/kernel/plain/fingerprint.ts';
-import { KeySet, PRINT_ABSENT, PRINT_BYTES } from '../../../workers/operations/keys/key-set.ts';
+import { FingerprintSet, PRINT_ABSENT } from '../../../workers/execution/keys/fingerprint-set.ts';
+import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
+import { PRINT_BYTES } from '../../../workers/kernel/layout/keys.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import { makeMemory } from '../operations/harness.ts';
+import { fingerprint } from './twins/fingerprint.ts';
 
 /** From the reference implementation: key 00 to 0f, texts of the bytes 00, 01, ... of these lengths. */
 const PUBLISHED: Readonly<Record<number, string>> = {
@@ -61,7 +64,7 @@ test('fingerprints are those of SipHash-2-4 with 128 bits', async (t) => {
     );
     return made.every((hex, i) => hex === Buffer.from(fingerprint(keys[i]!, secret)).toString('hex'));
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 2_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) }));
 });
 
 test('the set tells apart fingerprints that differ in any bit', async (t) => {
@@ -75,7 +78,7 @@ test('the set tells apart fingerprints that differ in any bit', async (t) => {
     fc.array(print, { maxLength: 20 }),
     (all, asked) => {
       arena.clear();
-      const set = new KeySet(heap, memory.kernel);
+      const set = new FingerprintSet(heap, memory.kernel);
       const place = (some: readonly string[]) => {
         const [prints, ids] = [arena.take(some.length * PRINT_BYTES), arena.take(some.length * 4)];
         heap.u32.set(
@@ -101,13 +104,13 @@ test('the set tells apart fingerprints that differ in any bit', async (t) => {
       return areRight && areFound && set.count === seen.size;
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 75, long: 300 }) }));
 });
 
 test('the set grows and forgets', async (t) => {
   const memory = makeMemory({ arenaBytes: 8 * 1024 * 1024 });
   const { heap, arena, kernel } = memory;
-  const set = new KeySet(heap, kernel);
+  const set = new FingerprintSet(heap, kernel);
   const count = 60_000;
   const texts = Array.from({ length: count }, (_, i) => (i % 7 === 0 ? null : Buffer.from(`key ${i % 40_000}`)));
   const list = {

@@ -1,8 +1,10 @@
 // Marks and lists of rows, choices of texts and counts of characters: kernels against their plain twins.
-import fc from 'fast-check';
+
 import { test } from 'tap';
-import * as plain from '../../../workers/kernel/plain/marks.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import { makeMemory } from '../operations/harness.ts';
+import * as plain from './twins/marks.ts';
 
 const ROWS = 50;
 const byte = (values: readonly number[]) => fc.array(fc.constantFrom(...values), { minLength: ROWS, maxLength: ROWS });
@@ -61,7 +63,7 @@ test('marks are those of the twin', async (t) => {
       return isKept && made.join(';') === expected.join(';');
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 250, long: 1_000 }) }));
 });
 
 test('rows that a list does not name are those of the twin', async (t) => {
@@ -84,7 +86,7 @@ test('rows that a list does not name are those of the twin', async (t) => {
     const made = [...heap.u32.subarray(kept >>> 2, (kept >>> 2) + count)];
     return heap.u32[guard >>> 2] === 77 && made.join() === plain.keepUnlisted(rows, listed).join();
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 250, long: 1_000 }) }));
 });
 
 test('characters are counted, and texts chosen, as by the twin', async (t) => {
@@ -108,8 +110,13 @@ test('characters are counted, and texts chosen, as by the twin', async (t) => {
     heap.u8.set(given, states);
     const choice = arena.take(16);
     heap.u32.set([100, 1, 200, 2], choice >>> 2);
+    // The same text at all positions.
+    const same = arena.take(cells.length * 4);
+    kernel.exports.fillRows(same, cells.length, 0);
+    const vector = arena.take(cells.length * 8);
+    kernel.exports.chooseTexts(states, cells.length, choice + 8, same, choice, same, vector);
     const todo = arena.take((cells.length + 1) * 4);
-    kernel.exports.chooseTexts(states, rows, cells.length, choice, views, todo);
+    kernel.exports.storeTexts(vector, rows, cells.length, views, todo);
     const { chosen, left } = plain.chooseTexts(given, [...cells.keys()]);
     const areChosen = [...chosen].every(([row, text]) => {
       const at = (views >>> 2) + row * 2;
@@ -122,5 +129,5 @@ test('characters are counted, and texts chosen, as by the twin', async (t) => {
       counted.join() === plain.matchLength(cells, least, least + span).join()
     );
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 250, long: 1_000 }) }));
 });

@@ -1,10 +1,12 @@
 // Numbers read by the kernel against their plain twin: for any text, spelling and rounding the same value or the same error.
-import fc from 'fast-check';
+
 import { test } from 'tap';
 import { cast } from '../../../workers/operations/cast.ts';
 import { parseNumber } from '../../../workers/operations/parse-number.ts';
 import { decimalText, decimalToNumber, parseDecimal, roundDecimal } from '../../../workers/values/decimal.ts';
 import { parseNumberText } from '../../../workers/values/number-text.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import { runOperation } from '../operations/harness.ts';
 
 const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 17 });
@@ -65,7 +67,7 @@ test('parse_number reads as its twin does', (t) => {
           texts.filter((cell) => cell !== null).length - filled
       );
     }),
-    { numRuns: 600 },
+    { numRuns: sweep({ short: 150, long: 600 }) },
   );
   t.pass();
   t.end();
@@ -90,7 +92,7 @@ test('cast reads plain numbers as its twin does', (t) => {
         return decimal === d && integer === i && (number === null ? null : Number(number)) === n;
       });
     }),
-    { numRuns: 400 },
+    { numRuns: sweep({ short: 100, long: 400 }) },
   );
   t.pass();
   t.end();

@@ -1,19 +1,20 @@
 // The kernels of the CSV fast lane, each against its plain twin.
 import { deepStrictEqual } from 'node:assert/strict';
-import fc from 'fast-check';
 import { test } from 'tap';
-import { unlimitedShare } from '../../../workers/budget.ts';
-import { Heap } from '../../../workers/heap.ts';
-import { compileKernels, instantiateKernel } from '../../../workers/kernel/kernel.ts';
-import { indexRows, type RowsRules } from '../../../workers/kernel/plain/index-rows.ts';
-import { materialise } from '../../../workers/kernel/plain/materialise.ts';
-import { scan } from '../../../workers/kernel/plain/scan.ts';
+import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { unlimitedShare } from '../../../workers/memory/budget.ts';
+import { Heap } from '../../../workers/memory/heap.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
+import { indexRows, type RowsRules } from './twins/index-rows.ts';
+import { materialise } from './twins/materialise.ts';
+import { scan } from './twins/scan.ts';
 
 const kernel = instantiateKernel(compileKernels());
 const LF = 10;
 const TEXT_BYTES = 65_536;
 
-interface Place {
+interface PlacedText {
   readonly heap: Heap;
   readonly text: number;
   readonly state: number;
@@ -21,7 +22,7 @@ interface Place {
 }
 
 /** The text lies behind a line feed and has one behind it, as in a window. */
-function place(bytes: Uint8Array): Place {
+function placed(bytes: Uint8Array): PlacedText {
   const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), 1 << 20);
   const state = heap.allocate(64);
   const text = heap.allocate(TEXT_BYTES) + 64;
@@ -38,10 +39,10 @@ const bytes = fc
   .oneof(fc.array(piece, { maxLength: 150 }), fc.array(tidyPiece, { maxLength: 150 }))
   .map((pieces) => Buffer.from(pieces.join('')));
 
-test('the structural scan, in one go and in stretches', async (t) => {
+test('the structural scan, in one go and in chunks', async (t) => {
   const stops = fc.array(fc.nat(300), { maxLength: 6 });
   const property = fc.property(bytes, stops, fc.integer({ min: 73, max: 200 }), checkScan);
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 1_000, long: 5_000 }) }));
 });
 
 test('the structural scan at every place in a block', async (t) => {
@@ -58,12 +59,12 @@ test('the structural scan at every place in a block', async (t) => {
 });
 
 function checkScan(text: Uint8Array, stops: readonly number[], entries: number): void {
-  const at = place(text);
+  const at = placed(text);
   const slots = at.state >>> 2;
   const end = at.text + text.length;
   const got: number[] = [];
   at.heap.u32.set([at.text, 0, at.structurals, 0, 0, 0], slots);
-  // A CR at the end of a stretch is judged by the byte behind it, so any stop will do.
+  // A CR at the end of a range is judged by the byte behind it, so any stop will do.
   for (const stop of [...stops.map((stop) => Math.min(at.text + stop, end)).sort((a, b) => a - b), end]) {
     while (at.heap.u32[slots]! < stop) {
       at.heap.u32[slots + 2] = at.structurals;
@@ -98,7 +99,7 @@ const rules: fc.Arbitrary<RowsRules> = fc.record({
 
 test('rows of any shape, and uniform ones', async (t) => {
   const property = fc.property(bytes, rules, fc.integer({ min: 1, max: 40 }), (text, given, rowsMax) => {
-    const at = place(text);
+    const at = placed(text);
     const { structurals, holdsLiteralQuote } = scan(at.heap.u8, at.text, at.text + text.length, 44, 34);
     const ends = structurals.filter((address) => at.heap.u8[address] !== 44);
     const complete = structurals.slice(0, structurals.lastIndexOf(ends[ends.length - 1] ?? -1) + 1);
@@ -141,7 +142,7 @@ test('rows of any shape, and uniform ones', async (t) => {
     });
     deepStrictEqual([...u32.subarray(table >>> 2, (table >>> 2) + count * (columns + 1))], uniform.entries);
   });
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 1_000, long: 5_000 }) }));
 });
 
 test('clean cells, with an arena that fills up', async (t) => {
@@ -156,7 +157,7 @@ test('clean cells, with an arena that fills up', async (t) => {
     fc.boolean(),
     fc.boolean(),
     (fields, emptyIsNull, listed) => {
-      const at = place(Buffer.from(fields.join('\n')));
+      const at = placed(Buffer.from(fields.join('\n')));
       const { heap } = at;
       const views = heap.allocate(fields.length * 8);
       const selection = heap.allocate(fields.length * 4);
@@ -203,5 +204,5 @@ test('clean cells, with an arena that fills up', async (t) => {
       }
     },
   );
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 3_000 }));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: sweep({ short: 750, long: 3_000 }) }));
 });

@@ -1,33 +1,25 @@
 // The kernels over text cells against their twins on strings: for any texts, in any company, whatever the arena.
-import fc from 'fast-check';
+
 import { test } from 'tap';
-import { VIEW_BYTES } from '../../../workers/batch.ts';
-import { compileRegularExpression, type RegularExpression } from '../../../workers/expression/regular-expression.ts';
-import type { Heap } from '../../../workers/heap.ts';
-import * as replaceSteps from '../../../workers/operations/cells/replace-steps.ts';
-import { runTextChain, type TextStep } from '../../../workers/operations/cells/text-chain.ts';
-import * as steps from '../../../workers/operations/cells/text-steps.ts';
+import * as replaceSteps from '../../../workers/execution/cells/replace-steps.ts';
+import { runTextChain, type TextStep } from '../../../workers/execution/cells/text-chain.ts';
+import * as steps from '../../../workers/execution/cells/text-steps.ts';
+import {
+  compileRegularExpression,
+  type RegularExpression,
+} from '../../../workers/expression/patterns/regular-expression.ts';
+import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
+import type { Heap } from '../../../workers/memory/heap.ts';
 import { extract } from '../../../workers/operations/extract.ts';
 import { removeTags } from '../../../workers/values/remove-tags.ts';
 import * as edits from '../../../workers/values/text-edits.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 import type { Cell } from '../operations/batch-builder.ts';
 import { makeMemory, runOperation } from '../operations/harness.ts';
 
 const SPACES = ['\t', '\n', ' ', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u202f', '\u205f', '\u3000'];
-const LETTERS = [
-  ...'aZß9µÿıİǆΣσςéøŁ漢字ﬁ😀ⱥẞ',
-  "'",
-  '\u2019',
-  '.',
-  '!',
-  '<',
-  '>',
-  '\u0301',
-  '\u200b',
-  '\ufeff',
-  '\u0007',
-  '\u009f',
-];
+const LETTERS = [...'aZß9µÿıİǆΣσςéøŁ漢字ﬁ😀ⱥẞ', ..."'\u2019.!<>\u0301\u200b\ufeff\u0007\u009f"];
 
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...SPACES, ...LETTERS, 'b', 'Ab', 'aa', '-'), maxLength: 40 }),
@@ -89,7 +81,7 @@ for (const [name, make] of Object.entries(STEPS)) {
         const made = input.map((_, row) => read(heap, views, row));
         return JSON.stringify(made) === JSON.stringify(expected);
       }),
-      { numRuns: 300 },
+      { numRuns: sweep({ short: 75, long: 300 }) },
     );
     t.pass(name);
   });
@@ -154,7 +146,7 @@ test('patterns for the kernel replace as their engine does', async (t) => {
         throw new Error('the arena is full');
       return JSON.stringify(input.map((_, row) => read(heap, views, row))) === JSON.stringify(input.map(step.edit));
     }),
-    { numRuns: 4000 },
+    { numRuns: sweep({ short: 1000, long: 4000 }) },
   );
   t.ok(run > 400, 'many of the patterns are for the kernel');
 });
@@ -202,7 +194,7 @@ test('extract finds what the engine finds, by the kernel and without', (t) => {
         (made.errors.NO_MATCH?.count ?? 0) === (error ? misses : 0)
       );
     }),
-    { numRuns: 600 },
+    { numRuns: sweep({ short: 150, long: 600 }) },
   );
   t.pass();
   t.end();
@@ -223,7 +215,7 @@ test('a chain does as its twins, one after the other', async (t) => {
       );
       return JSON.stringify(input.map((_, row) => read(heap, views, row))) === JSON.stringify(expected);
     }),
-    { numRuns: 500 },
+    { numRuns: sweep({ short: 100, long: 500 }) },
   );
   t.pass();
 });

@@ -1,10 +1,11 @@
 // Batches for tests, made from rows of texts in memory that the next batch overwrites.
-import type { Arena } from '../../../workers/arena.ts';
-import { Batch, type ColumnData, VIEW_BYTES } from '../../../workers/batch.ts';
-import type { Heap } from '../../../workers/heap.ts';
-import { ColumnBuilder } from '../../../workers/operations/cells/column-builder.ts';
-import { constantValue } from '../../../workers/operations/cells/constant-value.ts';
-import type { Schema } from '../../../workers/schema.ts';
+import { Batch, type ColumnData } from '../../../workers/batch/batch.ts';
+import { ColumnBuilder } from '../../../workers/batch/column-builder.ts';
+import type { Schema } from '../../../workers/batch/schema.ts';
+import { constantValue } from '../../../workers/execution/cells/constant-value.ts';
+import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
+import type { Arena } from '../../../workers/memory/arena.ts';
+import type { Heap } from '../../../workers/memory/heap.ts';
 
 export type Cell = string | null;
 export type Rows = readonly (readonly Cell[])[];

@@ -3,21 +3,25 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Arena } from '../../../workers/arena.ts';
-import { type Batch, type ColumnData, META_BIG, META_NULL } from '../../../workers/batch.ts';
-import { type BudgetShare, unlimitedShare } from '../../../workers/budget.ts';
-import { Heap } from '../../../workers/heap.ts';
-import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/kernel.ts';
-import { conditionsOf } from '../../../workers/operations/expressions/row-condition.ts';
+import type { Batch, ColumnData } from '../../../workers/batch/batch.ts';
+import type { ColumnType, Schema } from '../../../workers/batch/schema.ts';
+import { conditionsOf } from '../../../workers/execution/expressions/row-condition.ts';
+import { RowCodec } from '../../../workers/execution/spill/row-codec.ts';
+import { SpillFolder } from '../../../workers/execution/spill/spill-folder.ts';
+import { SpillWriter } from '../../../workers/execution/spill/spill-writer.ts';
+import { TableRows } from '../../../workers/execution/tables/table-rows.ts';
+import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { META_BIG, META_NULL } from '../../../workers/kernel/layout/cells.ts';
+import { Arena } from '../../../workers/memory/arena.ts';
+import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget.ts';
+import { Heap } from '../../../workers/memory/heap.ts';
 import type { OperationDefinition, OperatorContext, RowErrorAction } from '../../../workers/operations/operation.ts';
-import { type CodeCounts, countCode, type OperationReport } from '../../../workers/report.ts';
-import type { ColumnType, Schema } from '../../../workers/schema.ts';
-import { RowCodec } from '../../../workers/spill/row-codec.ts';
-import { RowWriter } from '../../../workers/spill/row-writer.ts';
-import { SpillFolder } from '../../../workers/spill/spill-folder.ts';
-import { TableRows } from '../../../workers/tables/table-rows.ts';
-import { type StepCondition, stepCondition } from '../../../workers/template/step-condition.ts';
-import { TemplateScope } from '../../../workers/template/template-scope.ts';
+import { type StepCondition, stepCondition } from '../../../workers/plan/step-condition.ts';
+import { TemplateScope } from '../../../workers/plan/template-scope.ts';
+import { finderIn } from '../../../workers/run/pipeline.ts';
+import { type CodeCounts, countCode, type OperationReport } from '../../../workers/run/report.ts';
+import type { Pauses } from '../../../workers/run/slice-clock.ts';
+import { PAUSE, type Steps } from '../../../workers/run/time-slices.ts';
 import { dateText } from '../../../workers/values/calendar.ts';
 import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
 import { buildBatch, type Cell, type Rows, Window, windowBytes, withTypes } from './batch-builder.ts';
@@ -56,10 +60,13 @@ export interface RunResult {
   readonly errors: CodeCounts;
   readonly failedChecks: readonly string[];
   /** How often it let others go on before the first row. */
-  readonly breaths: number;
+  readonly slices: number;
   /** Whether files were used. */
   readonly spilled: boolean;
 }
+
+/** It is always time to pause: whoever does not drive what it is given loses rows. */
+export const ALWAYS_DUE: Pauses = { isDue: () => true };
 
 const module = compileKernels();
 
@@ -127,7 +134,7 @@ function drive(
   around: Around,
   rows: Rows,
   options: RunOptions,
-): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors' | 'failedChecks' | 'breaths'> {
+): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors' | 'failedChecks' | 'slices'> {
   const made: Cell[][] = [];
   const sources: number[] = [];
   const report: OperationReport = {
@@ -140,61 +147,68 @@ function drive(
   };
   const tables = new Map(Object.entries(options.tables ?? {}).map(([name, text]) => [name, tableOf(text)]));
   const failedChecks: string[] = [];
-  const works: (() => Iterable<void>)[] = [];
+  const works: (() => Steps)[] = [];
   const beforeRows: OperatorContext['beforeRows'] = (work) => void works.push(work);
+  const moment = { clock: ALWAYS_DUE, tables, beforeRows, startedAt: STARTED_AT, meta: {} };
   const context: OperatorContext = {
     input: before,
     output: after,
+    indexOf: finderIn(before),
     headers: new Map(before.map(({ id, name }) => [id, name])),
     layout: after.map(({ id }) => before.findIndex((column) => column.id === id)),
-    next: (batch) => collect(batch, made, sources),
+    *next(batch) {
+      yield PAUSE;
+      collect(batch, made, sources);
+    },
     ahead: null,
     ...around,
-    tables,
+    ...moment,
     report,
-    errors: {
-      counts: report.errors,
-      failCheck: (message) => void failedChecks.push(message),
-      report(batch, row, _column, code, rule) {
-        countCode(report.errors, code, batch.sourceRow(row));
-        const onError = rule?.onError ?? options.onError ?? 'blank';
-        return onError === 'fail' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
-      },
-    },
-    ...conditionsOf(where, before, () => ({ ...around, tables, beforeRows, startedAt: STARTED_AT })),
-    beforeRows,
-    startedAt: STARTED_AT,
+    errors: errorsOf(report, failedChecks, options),
+    ...conditionsOf(where, before, () => ({ ...around, ...moment })),
     secretsDirectory: SECRETS,
   };
   const operator = definition.start(plan, context);
   const size = options.batchRows ?? rows.length;
   const window = new Window(around.heap, windowBytes(rows, before.length, size));
   if (options.budgetBytes !== undefined) leaveFree(around.heap, options.budgetBytes);
-  const breaths = doAll(rows.length === 0 ? [] : works, around.arena);
+  // A broken operation is only looked at for its problems, without rows.
+  const slices = (rows.length === 0 ? [] : works).reduce((sum, work) => sum + goThrough(work(), around.arena), 0);
   for (let at = 0; at < rows.length; ) {
     const wanted = Math.min(Math.max(size, 1), operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY);
     if (wanted === 0) break;
     around.arena.clear();
     const some = rows.slice(at, at + wanted);
     const texts = buildBatch(around.arena, window, before.length, some, at + 1, options.sparse ?? false);
-    operator.push(withTypes(texts, before));
+    goThrough(operator.push(withTypes(texts, before)), around.arena);
     at += wanted;
   }
   around.arena.clear();
-  if (operator.finish !== undefined) for (const _ of operator.finish()) around.arena.clear();
-  return { rows: made, sources, report, errors: report.errors, failedChecks, breaths };
+  if (operator.finish !== undefined) goThrough(operator.finish(), around.arena);
+  return { rows: made, sources, report, errors: report.errors, failedChecks, slices };
 }
 
-/** Gives how often the works let others go on. A broken operation is only looked at for its problems, without rows. */
-function doAll(works: readonly (() => Iterable<void>)[], arena: Arena): number {
-  let breaths = 0;
-  for (const work of works) {
-    for (const _ of work()) {
-      breaths++;
-      arena.clear();
-    }
+function errorsOf(report: OperationReport, failedChecks: string[], options: RunOptions): OperatorContext['errors'] {
+  return {
+    counts: report.errors,
+    failCheck: (message) => void failedChecks.push(message),
+    report(batch, row, _column, code, rule) {
+      countCode(report.errors, code, batch.sourceRow(row));
+      const onError = rule?.onError ?? options.onError ?? 'blank';
+      return onError === 'fail' || onError === 'reject' ? 'drop_row' : onError === 'flag' ? 'blank' : onError;
+    },
+  };
+}
+
+/** Gives how often it let others go on. */
+function goThrough(steps: Steps, arena: Arena): number {
+  let slices = 0;
+  for (const step of steps) {
+    if (step === PAUSE) continue;
+    slices++;
+    arena.clear();
   }
-  return breaths;
+  return slices;
 }
 
 function collect(batch: Batch, made: Cell[][], sources: number[]): void {
@@ -218,7 +232,7 @@ function tableOf(text: string): TableRows {
     kernel,
     columns.map(() => 'text'),
   );
-  const writer = new RowWriter(heap, codec, table);
+  const writer = new SpillWriter(heap, codec, table);
   const window = new Window(heap, windowBytes(rows, columns.length, rows.length));
   const batch = buildBatch(arena, window, columns.length, rows, 1, false);
   writer.write(batch, { rows: batch.selection, count: batch.live, orders: arena.take(batch.live * 8) });
@@ -251,8 +265,7 @@ function timeText(batch: Batch, type: 'date' | 'datetime', at: number, row: numb
 function decimalText(unscaled: bigint, scale: number): string {
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
   const sign = unscaled < 0n ? '-' : '';
-  if (scale === 0) return sign + digits;
-  return `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
 /** Uses the memory up but for `bytes`: further growth is refused. */

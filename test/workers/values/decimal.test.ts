@@ -1,5 +1,5 @@
 // Holds decimals to exact fractions.
-import fc from 'fast-check';
+
 import { test } from 'tap';
 import {
   addDecimals,
@@ -20,6 +20,8 @@ import {
   roundDecimal,
   subtractDecimals,
 } from '../../../workers/values/decimal.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 
 /** An exact fraction. */
 interface Fraction {
@@ -59,7 +61,7 @@ test('decimals compute as exact fractions', async (t) => {
       const expected = { top: a.top * b.bottom - whole * b.top * a.bottom, bottom: a.bottom * b.bottom };
       return computed && compareDecimals(left, right) === order && sameFraction(rest, expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: sweep({ short: 250, long: 1000 }) },
   );
   t.pass('sums, differences, products, remainders, order');
 });
@@ -80,7 +82,7 @@ test('a quotient is the nearest decimal of its scale, halves to even', async (t)
       const size = (value: bigint) => (value < 0n ? -value : value);
       return quotient.scale >= kept && size(gap) * 2n * unit <= size(scale);
     }),
-    { numRuns: 1000 },
+    { numRuns: sweep({ short: 250, long: 1000 }) },
   );
   t.equal(decimalText(divideDecimals(parseDecimal('10.00')!, parseDecimal('4')!)!), '2.50');
   t.equal(decimalText(divideDecimals(parseDecimal('2')!, parseDecimal('3')!)!), '0.6666666667');
@@ -111,7 +113,7 @@ test('roundings agree with a slow definition', async (t) => {
           : { top: expected * 10n ** BigInt(-scale), bottom: 1n };
       return sameFraction(fractionOf(rounded), wanted) && rounded.scale === Math.max(scale, 0);
     }),
-    { numRuns: 1000 },
+    { numRuns: sweep({ short: 250, long: 1000 }) },
   );
   t.equal(decimalText(floorDecimal(parseDecimal('-0.1')!)!), '-1');
 });

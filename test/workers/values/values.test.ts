@@ -1,5 +1,5 @@
-// Holds calendar, date patterns, zones and written numbers to oracles: JavaScript's Date, round trips.
-import fc from 'fast-check';
+// Holds calendar, date patterns and written numbers to oracles: JavaScript's Date, round trips.
+
 import { test } from 'tap';
 import {
   addMonths,
@@ -18,8 +18,11 @@ import { ambiguousDateText, compileDatePattern, type DatePattern } from '../../.
 import { decimalText } from '../../../workers/values/decimal.ts';
 import { isIban } from '../../../workers/values/iban.ts';
 import { type NegativeStyle, parseNumberText } from '../../../workers/values/number-text.ts';
-import { instantOfLocal, timeZone } from '../../../workers/values/time-zone.ts';
+import { findPersonalData } from '../../../workers/values/personal-data.ts';
+import { indexOfText, lastIndexOfText, replaceAllText, splitText } from '../../../workers/values/text-search.ts';
 import { durationText, parseDuration, parseTimestamp, timestampText } from '../../../workers/values/timestamp.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
 
 test('the calendar agrees with Date', async (t) => {
   fc.assert(
@@ -138,24 +141,6 @@ test('names of months as CLDR, banks and people write them', async (t) => {
   t.equal(month('en', '3 January. 2026', 'd MMMM yyyy'), null);
 });
 
-test('zones know their changes of the clock', async (t) => {
-  const berlin = timeZone('Europe/Berlin')!;
-  const at = (text: string) => parseTimestamp(text)!.seconds;
-  t.equal(berlin.offsetAt(at('2024-03-31T00:59:59Z')), 3600);
-  t.equal(berlin.offsetAt(at('2024-03-31T01:00:00Z')), 7200);
-  const local = (text: string) => {
-    const { seconds, kind } = instantOfLocal(berlin, at(`${text}Z`));
-    return `${new Date(seconds * 1000).toISOString().slice(0, 16)} ${kind}`;
-  };
-  t.equal(local('2024-01-15T12:00:00'), '2024-01-15T11:00 unique');
-  t.equal(local('2024-03-31T02:30:00'), '2024-03-31T01:30 gap');
-  t.equal(local('2024-10-27T02:30:00'), '2024-10-27T00:30 twice');
-  t.equal(local('2024-03-31T03:00:00'), '2024-03-31T01:00 unique');
-  t.equal(timeZone('Asia/Kathmandu')!.offsetAt(0), 19_800, 'before 1986 it was +05:30');
-  t.equal(timeZone('+05:45')!.offsetAt(0), 20_700);
-  for (const wrong of ['', 'Nowhere/City', '+25:00', '__proto__', '../UTC']) t.equal(timeZone(wrong), null, wrong);
-});
-
 test('instants and spans keep their text', async (t) => {
   for (const text of ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999Z', '2024-02-29T12:00:00.5Z']) {
     t.equal(timestampText(parseTimestamp(text)!), text);
@@ -187,6 +172,9 @@ test('numbers are read only where every character is in its place', async (t) =>
   }
   t.equal(read("12'345.60", { grouping: "'" }), '12345.60');
   t.equal(read('1\u202f234,5', { decimal: ',', grouping: ' ' }), '1234.5');
+  t.equal(read("12\u2019345'600.5", { grouping: "'" }), '12345600.5');
+  t.equal(read("12\u2019345'600.5", { grouping: '\u2019' }), '12345600.5');
+  t.equal(read('1\u2007234,5', { decimal: ',', grouping: ' ' }), '1234.5');
   t.equal(read('7,5 %', { decimal: ',', percent: true }), '0.075');
   t.equal(read('7,5 %', { decimal: ',' }), null);
   t.equal(read('€ 12.50', { strip: ['€'] }), '12.50');
@@ -223,7 +211,60 @@ test('both ways of reading a number agree', async (t) => {
       const short = parseNumberText(text, { decimal, grouping });
       return (long === null ? null : decimalText(long)) === (short === null ? null : decimalText(short));
     }),
-    { numRuns: 3000 },
+    { numRuns: sweep({ short: 750, long: 3000 }) },
   );
   t.pass();
+});
+
+test('e-mail addresses are those that a search from each place on finds', async (t) => {
+  const address = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
+  const pieces = [
+    'a',
+    '.',
+    '@',
+    '-',
+    ' ',
+    'é',
+    '\u{1d400}',
+    '\ud835',
+    '\udc00',
+    'x'.repeat(63),
+    'b@c.d',
+    'Ж'.repeat(40),
+  ];
+  const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(''));
+  let found = 0;
+  fc.assert(
+    fc.property(texts, (text) => {
+      const expected = Array.from(text.matchAll(address), (match) => [match.index, match.index + match[0].length]);
+      found += expected.length;
+      return JSON.stringify(findPersonalData('email', text)) === JSON.stringify(expected);
+    }),
+    { numRuns: sweep({ short: 500, long: 2000 }) },
+  );
+  t.ok(found > sweep({ short: 50, long: 200 }), `${found} addresses`);
+});
+
+test('long texts are found where the runtime finds them', async (t) => {
+  const pieces = ['a', 'b', 'a'.repeat(20), `${'a'.repeat(20)}b`, 'ab'.repeat(20), '\u{1f600}'];
+  const texts = (maxLength: number) =>
+    fc.array(fc.constantFrom(...pieces), { maxLength }).map((parts) => parts.join(''));
+  let long = 0;
+  fc.assert(
+    fc.property(texts(60), texts(8), fc.nat(600), (text, part, from) => {
+      if (part === '') return true;
+      if (part.length > 32 && text.includes(part)) long++;
+      return (
+        indexOfText(text, part) === text.indexOf(part) &&
+        indexOfText(text, part, from) === text.indexOf(part, from) &&
+        lastIndexOfText(text, part) === text.lastIndexOf(part) &&
+        lastIndexOfText(text, part, from) === text.lastIndexOf(part, from) &&
+        replaceAllText(text, part, '$&') === text.replaceAll(part, '$$&') &&
+        JSON.stringify([splitText(text, part), splitText(text, part, 2)]) ===
+          JSON.stringify([text.split(part), text.split(part, 2)])
+      );
+    }),
+    { numRuns: sweep({ short: 500, long: 2000 }) },
+  );
+  t.ok(long > sweep({ short: 1, long: 10 }), `${long} long ones`);
 });

@@ -1,7 +1,8 @@
 // Holds arithmetic on ints in their static form to bigints of 64 bits.
-import fc from 'fast-check';
+
 import { test } from 'tap';
-import { EvaluationError } from '../../../../workers/expression/evaluation-error.ts';
+import { EvaluationError } from '../../../../workers/expression/compile/evaluation-error.ts';
+import { INT_MAX, INT_MIN, type Integer, narrowInteger } from '../../../../workers/expression/compile/value.ts';
 import {
   addIntegers,
   divideIntegers,
@@ -10,7 +11,8 @@ import {
   remainderOfIntegers,
   subtractIntegers,
 } from '../../../../workers/expression/functions/integer.ts';
-import { INT_MAX, INT_MIN, type Integer, narrowInteger } from '../../../../workers/expression/value.ts';
+import { fc } from '../../../random.ts';
+import { sweep } from '../../../sweep.ts';
 
 const integers = fc.oneof(
   fc.bigInt({ min: -100n, max: 100n }),
@@ -52,7 +54,7 @@ test('ints compute as integers of 64 bits', async (t) => {
       const given = outcome(() => operate(narrowInteger(left), narrowInteger(right)));
       return given === (expected === 'object null' ? 'OUT_OF_RANGE' : expected);
     }),
-    { numRuns: 20_000 },
+    { numRuns: sweep({ short: 5_000, long: 20_000 }) },
   );
   t.pass();
 });

@@ -1,0 +1,182 @@
+// A node whose threads do not answer or do not end, and signals that come again and again: other accounts' Runs go on,
+// readiness tells the truth, and the process ends in time with status 0.
+import { fileURLToPath } from 'node:url';
+import tap, { type Test } from 'tap';
+import { skipOnRedis } from '../fixtures/test-stores.ts';
+import { type CatalogDescription, PICK } from './catalog-folder.ts';
+import { type Answer, pause, until } from './client.ts';
+import { expectNew, expectReplay } from './expect.ts';
+import { file } from './multipart.ts';
+import { COMMAND, type Flags, Service, startService } from './service.ts';
+import { SLOW, slowUpload } from './slow-run.ts';
+
+/** The server with threads that do what the first line of a file says, see stub-worker.ts. */
+const STUB = fileURLToPath(new URL('../fixtures/serve-stub.js', import.meta.url));
+
+/** Makes the clock jump. */
+const CLOCK = fileURLToPath(new URL('../fixtures/jumping-clock.js', import.meta.url));
+const DAY = 24 * 3600 * 1000;
+
+const catalog: CatalogDescription = {
+  accounts: { acme: { templates: { pick: PICK } }, other: { templates: { pick: PICK } } },
+};
+const SMALL = [file(`id,amount\n${'1,2\n'.repeat(250)}`)];
+
+tap.setTimeout(240_000);
+
+async function startStub(t: Test, flags: Flags): Promise<Service> {
+  const service = new Service(catalog, flags, {}, [STUB]);
+  t.teardown(() => service.remove());
+  await service.start();
+  return service;
+}
+
+async function metric(service: Service, name: string): Promise<number> {
+  const { text } = await service.client().get('/metrics');
+  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  tap.test(`${signal} again and again ends with status 0`, async (t) => {
+    const service = await startService(t, catalog, { 'drain-ms': 700 });
+    expectNew(t, await service.client().upload('pick', SMALL));
+    const held = service.client().hold('pick', SMALL, 100);
+    held.answer.catch(() => {});
+    const storm = setInterval(() => service.signal(signal), 1);
+    t.equal(await service.exited(), 0);
+    clearInterval(storm);
+    t.ok(service.events.some(({ event }) => event === 'stopped'));
+  });
+}
+
+tap.test("a Run that holds up every thread does not hold up another account's", async (t) => {
+  const service = await startStub(t, { workers: 2 });
+  const spinning: Promise<Answer>[] = [];
+  let over = 0;
+  for (const round of [1, 2]) {
+    const run = service.client().upload('pick', [file('spin 12000')]);
+    spinning.push(run);
+    void run.then(() => (over += 1));
+    await until(
+      async () => metric(service, 'template_run_runs_in_pool'),
+      (runs) => runs === round,
+    );
+    // Until its thread is known to be silent, so that the next one holds up the other.
+    await pause(400);
+  }
+  const other = service.client('other');
+  const times: number[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    const begun = performance.now();
+    expectNew(t, await other.upload('pick', SMALL));
+    times.push(performance.now() - begun);
+  }
+  times.sort((a, b) => a - b);
+  t.comment(`median ${times[10]?.toFixed(1)} ms, longest ${times.at(-1)?.toFixed(1)} ms`);
+  t.equal(over, 0, 'they still hold up their threads');
+  t.equal((await service.client().get('/readyz')).status, 200);
+  for (const answer of await Promise.all(spinning)) expectNew(t, answer);
+});
+
+tap.test(
+  'long Runs over files in memory do not hold up short ones of another account in the same thread',
+  async (t) => {
+    const service = await startService(t, {
+      accounts: { acme: { templates: { pick: PICK, slow: SLOW } }, other: { templates: { pick: PICK } } },
+    });
+    const long = Array.from({ length: 4 }, () => service.client().upload('slow', slowUpload(5_500)));
+    let over = 0;
+    for (const run of long) void run.then(() => (over += 1));
+    await until(
+      async () => metric(service, 'template_run_runs_in_pool'),
+      (runs) => runs === long.length,
+    );
+    let overBefore = -1;
+    for (let round = 0; round < 5; round += 1) {
+      expectNew(t, await service.client('other').upload('pick', SMALL));
+      if (round === 1) overBefore = over;
+    }
+    t.equal(overBefore, 0, 'none of the long ones had ended');
+    for (const answer of await Promise.all(long)) expectNew(t, answer);
+  },
+);
+
+tap.test('waiting behind others does not count towards the time of a Run', async (t) => {
+  const service = await startStub(t, { workers: 1, 'run-timeout-ms': 6000 });
+  const client = service.client();
+  // One for the thread and one for the spare one; nobody is left for the others.
+  const first = client.upload('pick', [file('spin 5000')]);
+  await until(
+    async () => metric(service, 'template_run_runs_in_pool'),
+    (runs) => runs === 1,
+  );
+  const second = client.upload('pick', [file('spin 5400')]);
+  await pause(900);
+  const waiting = client.upload('pick', [file('sleep 3200')]);
+  expectNew(t, await first);
+  expectNew(t, await second);
+  expectNew(t, await waiting);
+});
+
+tap.test('threads in native code: not ready when none is left, and the process ends after the drain', async (t) => {
+  const service = await startStub(t, { workers: 1, 'drain-ms': 1000, 'run-timeout-ms': 600_000 });
+  const client = service.client();
+  const burning = [client.upload('pick', [file('native 250000')])];
+  await until(
+    async () => metric(service, 'template_run_budget_held_bytes\\{charge="threads"\\}'),
+    (bytes) => bytes > 0,
+  );
+  burning.push(client.upload('pick', [file('native 250000')]));
+  const { text } = await until(
+    () => client.get('/readyz'),
+    ({ status }) => status === 503,
+    60_000,
+  );
+  t.match(text, /no worker answers/);
+  const begun = performance.now();
+  service.signal('SIGTERM');
+  for (const { run } of await Promise.all(burning)) t.equal(run.error?.code, 'RUN_INTERRUPTED', 'it is answered');
+  t.equal(await service.exited(), 0);
+  const milliseconds = performance.now() - begun;
+  t.comment(`it took ${milliseconds.toFixed(0)} ms`);
+  t.ok(milliseconds < 20_000, 'long before the threads would have ended');
+  t.match(service.events.at(-1), { event: 'stopped_by_force' });
+});
+
+for (const days of [100, -100]) {
+  tap.test(
+    `a clock that jumps by ${days} days, and back: Runs, keys and counters stay`,
+    { skip: skipOnRedis },
+    async (t) => {
+      const service = new Service(catalog, {}, { JUMP_DAYS: String(days) }, ['--import', CLOCK, COMMAND, 'serve']);
+      t.teardown(() => service.remove());
+      await service.start();
+      const client = service.client();
+      const begunAt = Date.now();
+      const first = await client.upload('pick', SMALL, { key: 'kept' });
+      expectNew(t, first);
+      for (const isJumped of [true, false]) {
+        service.signal('SIGUSR2');
+        const jumped = await until(
+          async () => {
+            await client.get('/api/v1/templates');
+            return Date.parse(String(service.events.at(-1)?.time));
+          },
+          (time) => Math.abs(time - begunAt) > DAY === isJumped,
+        );
+        t.equal(Math.abs(jumped - begunAt) > DAY, isJumped);
+        // The sweeper has been there.
+        await pause(500);
+        const path = `/api/v1/runs/${first.run.id}`;
+        t.equal((await client.get(path)).status, 200);
+        t.equal((await client.get(`${path}/output`)).status, 200);
+        expectReplay(t, await client.upload('pick', SMALL, { key: 'kept' }), first);
+        expectNew(t, await client.upload('pick', SMALL));
+      }
+      service.signal('SIGTERM');
+      t.equal(await service.exited(), 0);
+      await service.start();
+      t.equal(await metric(service, 'template_run_quota_used\\{account="acme"\\}'), 2, 'those of this period');
+    },
+  );
+}

@@ -1,0 +1,212 @@
+// Keeps the documents true where a machine can: links, flags, metrics, log events, error codes, operations, settings,
+// commands, and Templates that are shown. What they say in sentences people have to keep.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'tap';
+import { COMMANDS } from '../src/commands/index.ts';
+import { serveFlagsHelp } from '../src/config.ts';
+import { SCHEMAS } from '../src/http/openapi-schemas.ts';
+import { STATUS_BY_CODE } from '../src/http/status.ts';
+import { operationTable } from '../workers/operations/index.ts';
+import { templateLanguage } from '../workers/plan/template-language.ts';
+import { mappingSchema } from '../workers/template/json-schema.ts';
+import { templateReference } from '../workers/template/reference.ts';
+import { problemsOf } from './workers/template/check-problems.ts';
+
+const README_LINES_MAX = 150;
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...markdownIn('docs')];
+const OPERATIONS = read('docs/operations.md');
+const CONTRACT = read('docs/http-contract.md');
+const LANGUAGE = read('docs/template-language.md');
+
+test('every relative link leads somewhere, and every heading that a link names is there', async (t) => {
+  let links = 0;
+  for (const path of DOCUMENTS) {
+    for (const [, target] of withoutCode(read(path)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target!)) continue;
+      links += 1;
+      const [file = '', heading] = target!.split('#');
+      const linked = file === '' ? path : normalize(join(dirname(path), file));
+      t.ok(existsSync(linked), `${path} links to ${target}`);
+      if (heading !== undefined)
+        t.ok(anchors(linked).includes(heading), `${path} links to ${target}: the heading is there`);
+    }
+  }
+  t.ok(links > 30, `${links} links were followed`);
+});
+
+test('the README is short and leads to every document', async (t) => {
+  const readme = read('README.md');
+  t.ok(readme.split('\n').length <= README_LINES_MAX);
+  for (const path of DOCUMENTS) if (path !== 'README.md') t.match(readme, `](${path})`, path);
+});
+
+test('files that are named as answers are there', async (t) => {
+  const answers = rows(section(read('docs/architecture.md'), 'Where is …?'));
+  t.ok(answers.length >= 20, `${answers.length} questions`);
+  for (const [question, answer] of answers) {
+    const paths = [...answer!.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path!);
+    t.ok(paths.length > 0, question!);
+    for (const path of paths) t.ok(existsSync(path), `${question}: ${path}`);
+  }
+});
+
+test('flags of serve, with their defaults, are those of its help', async (t) => {
+  const known = [...serveFlagsHelp().matchAll(/^ {2}(--\S+ \S+) +.*?\((.*)\)$/gm)].map(([, flag, value]) => [
+    flag,
+    value,
+  ]);
+  const listed = rows(section(OPERATIONS, 'Flags')).map(([flag, value]) => [plain(flag), plain(value)]);
+  t.ok(known.length > 10, 'the help lists flags');
+  t.strictSame(listed, known);
+});
+
+test('commands that documents name exist, and all are listed', async (t) => {
+  const known = COMMANDS.map(({ name }) => `template-run ${name}`);
+  const listed = rows(section(OPERATIONS, 'Commands')).map(([name]) => plain(name));
+  t.strictSame(listed.sort(), known.slice().sort());
+  for (const path of DOCUMENTS) {
+    for (const [, command] of read(path).matchAll(/(?:^ *|`)(template-run [a-z]+)/gm)) {
+      t.ok(known.includes(command!), `${path}: ${command}`);
+    }
+  }
+});
+
+test('metrics and log events are those of the program', async (t) => {
+  const program = ['src', 'workers'].flatMap(sources).join('\n');
+  const metrics = unique(program.matchAll(/'(template_run_[a-z0-9_]+)'/g));
+  t.ok(metrics.length > 10, 'the program has metrics');
+  t.strictSame(unique(section(OPERATIONS, 'Health and metrics').matchAll(/`(template_run_[a-z0-9_]+)`/g)), metrics);
+  const events = unique(program.matchAll(/(?:\.(?:info|warn|fault|always)\(\s*|\bevent: )'([a-z_]+)'/g));
+  t.ok(events.length > 10, 'the program logs events');
+  const listed = rows(section(OPERATIONS, 'Logs'))
+    .map(([names]) => names!)
+    .join(' ');
+  t.strictSame(unique(listed.matchAll(/`([a-z_]+)`/g)), events);
+});
+
+test('error codes of the interface stand with their statuses, those of Runs in their own table', async (t) => {
+  const runCodes = section(CONTRACT, 'Codes of a failed Run');
+  const listed = rows(section(CONTRACT, 'Errors').replace(runCodes, '')).map(([status, code]) => [
+    plain(code),
+    Number(status),
+  ]);
+  const answered = Object.entries(STATUS_BY_CODE).filter(([, status]) => status !== null);
+  t.strictSame(Object.fromEntries(listed), Object.fromEntries(answered));
+  const { code } = mappingSchema(SCHEMAS.RunError).properties;
+  t.strictSame(codesIn(runCodes), [...(code!['enum'] as readonly string[])].sort());
+});
+
+test('every operation is listed with its memory class and whether it works on cells', async (t) => {
+  const listed = rows(section(LANGUAGE, 'Operations')).map(([name, , memory]) => [...name!.split(' '), memory!]);
+  t.strictSame(listed.map(([name]) => plain(name)).sort(), [...operationTable.keys()].sort());
+  for (const row of listed) {
+    const { memory, cells } = operationTable.get(plain(row[0]))!;
+    t.equal(row.includes('●'), cells, `${row[0]} works on cells: ${cells}`);
+    if (typeof memory === 'string') t.equal(row.at(-1), memory, `${row[0]} has the class ${memory}`);
+    else t.match(row.at(-1), / or /, `${row[0]}: its class depends on its parameters`);
+  }
+});
+
+test('settings, functions and row errors of the language are those of the program', async (t) => {
+  const reference = templateReference(templateLanguage);
+  const settings = unique(LANGUAGE.matchAll(/`((?:input|output|defaults)\.[a-z_.]+)`/g));
+  t.ok(settings.length > 20, 'the document names settings');
+  for (const setting of settings) t.match(reference, `| \`${setting}\` |`, setting);
+  const functions = rows(section(LANGUAGE, 'Expressions')).flatMap(([, calls]) => [...calls!.matchAll(/`(\w+)\(/g)]);
+  t.ok(functions.length > 30, 'the document names functions');
+  for (const [, name] of functions) t.ok(new RegExp(`\\b${name}\\(`).test(reference), `${name}()`);
+  const [, union = ''] = /export type RowErrorCode =([^;]+);/.exec(read('workers/run/report.ts')) ?? [];
+  t.strictSame(codesIn(section(LANGUAGE, 'Errors in rows')), unique(union.matchAll(/'([A-Z_]+)'/g)));
+});
+
+test('Templates and parts of them that are shown are sound', async (t) => {
+  let shown = 0;
+  for (const path of ['README.md', 'docs/template-language.md']) {
+    // The steps of the tutorial are one Template in two pieces, as a reader puts them together.
+    for (const source of templatesIn(read(path))) {
+      shown += 1;
+      t.strictSame(problemsOf(source), [], `${path}:\n${source}`);
+    }
+  }
+  t.ok(shown >= 3, `${shown} Templates were checked`);
+});
+
+/** Blocks of YAML; one that has no operations begins a Template that the next one goes on with. */
+function templatesIn(markdown: string): string[] {
+  const found: string[] = [];
+  let begun = '';
+  for (const [, indent = '', block = ''] of markdown.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm)) {
+    const text = begun + block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
+    begun = /^operations:/m.test(text) || !/^format:/m.test(text) ? '' : text;
+    if (begun === '') found.push(/^operations:/m.test(text) ? text : `operations: []\n${text}`);
+  }
+  return found;
+}
+
+/** From a heading to the next one of the same level or above it. */
+function section(markdown: string, heading: string): string {
+  const lines = markdown.split('\n');
+  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading);
+  if (start < 0) throw new Error(`there is no heading ${heading}`);
+  const level = /^#+/.exec(lines[start]!)![0].length;
+  const length = lines.slice(start + 1).findIndex((line) => new RegExp(`^#{1,${level}} `).test(line));
+  return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length).join('\n');
+}
+
+/** Rows of all tables, without their heads: trimmed cells. */
+function rows(markdown: string): string[][] {
+  const lines = markdown.split('\n');
+  return lines.flatMap((line, index) => {
+    const isHead = /^\|[-|:]+\|$/.test(lines[index + 1] ?? '') || /^\|[-|:]+\|$/.test(line);
+    if (!line.startsWith('|') || isHead) return [];
+    return [
+      line
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim()),
+    ];
+  });
+}
+
+/** Codes in the first cells of tables. */
+function codesIn(markdown: string): string[] {
+  const names = rows(markdown).map(([name]) => name!);
+  return unique(names.join(' ').matchAll(/`([A-Z_]+)`/g));
+}
+
+function plain(cell: string | undefined): string {
+  return (cell ?? '').replaceAll('`', '').replaceAll('\\|', '|');
+}
+
+function unique(matches: Iterable<RegExpMatchArray>): string[] {
+  return [...new Set([...matches].map((match) => match[1]!))].sort();
+}
+
+/** As GitHub makes them of headings. */
+function anchors(path: string): string[] {
+  return [...withoutCode(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+}
+
+function markdownIn(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : []));
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+    name.endsWith('.ts') ? [read(join(folder, name))] : [],
+  );
+}
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8');
+}

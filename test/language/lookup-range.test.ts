@@ -1,0 +1,134 @@
+// The operation lookup_range: values of all types in ranges of reference tables, ends, misses, and tables that are refused.
+import { golden } from './golden.ts';
+
+const TABLES = {
+  bands: 'low,high,band,fee\n10.5,20,middle,2\n0,10.4,small,1\n20.01,,large,3\n',
+  spans: 'from,to,name\n2026-01-01T00:00:00Z,2026-01-31T23:59:59Z,january\n2026-02-01T00:00:00Z,,later\n',
+  letters: 'a,b,x\n,bz,first\nc,é,second\n',
+  cities: 'low,high\n1,2\n2,3\n',
+  turned: 'low,high\n1,2\n9,3\n',
+  open: 'low,high\n1,\n5,6\n',
+  wrong: 'low,high\n1,2\n3,four\n',
+  none: 'low,high,x\n',
+};
+
+const table = (ref: string): string => `tables: {t: {ref: ${ref}}}\n`;
+const parsed = (type: string): string => `  - parse_number: {columns: n, type: ${type}}\n`;
+const bands = (more = ''): string => `  - lookup_range: {table: t, value: n, from: low, to: high${more}}\n`;
+
+golden('lookup_range', [
+  ...['integer', 'decimal', 'number'].map((type) => ({
+    name: `ends that are decimals around values that are ${type}`,
+    template: `${table('bands')}operations:\n${parsed(type)}${bands()}`,
+    tables: TABLES,
+    input: 'n,x\n10,a\n11,b\n20,c\n21,d\n-1,e\n,f\n',
+    output: 'n,x,band,fee\n10,a,small,1\n11,b,middle,2\n20,c,middle,2\n21,d,large,3\n-1,e,,\n,f,,\n',
+  })),
+  {
+    name: 'between two ranges is in none, and an end of many digits is an end',
+    template: `${table('bands')}operations:\n${parsed('decimal')}${bands(', columns: [fee, band], prefix: f_')}`,
+    tables: TABLES,
+    input: 'n\n10.4\n10.40000000000000000000000001\n10.5\n20.0100\n123456789012345678901234567890\n',
+    output:
+      'n,f_band,f_fee\n10.4,small,1\n10.40000000000000000000000001,,\n10.5,middle,2\n20.0100,large,3\n' +
+      '123456789012345678901234567890,large,3\n',
+  },
+  {
+    name: 'moments',
+    template: `${table('spans')}operations:
+  - parse_date: {columns: at, formats: [yyyy-MM-dd]}
+  - cast: {columns: {at: datetime}}
+  - lookup_range: {table: t, value: at, from: from, to: to}\n`,
+    tables: TABLES,
+    input: 'at\n2026-01-31\n2026-02-01\n2025-12-31\n',
+    output: 'at,name\n2026-01-31T00:00:00Z,january\n2026-02-01T00:00:00Z,later\n2025-12-31T00:00:00Z,\n',
+  },
+  {
+    name: 'texts by their code points, the empty end open',
+    template: `${table('letters')}operations: [{lookup_range: {table: t, value: n, from: a, to: b}}]`,
+    tables: TABLES,
+    input: 'n,y\nAda,1\nbz,2\nbzz,3\nc,4\nzoo,5\né,6\néa,7\n,8\n',
+    output: 'n,y,x\nAda,1,first\nbz,2,first\nbzz,3,\nc,4,second\nzoo,5,second\né,6,second\néa,7,\n,8,\n',
+  },
+  {
+    name: 'a miss is an error of its row, and null is in no range',
+    template: `${table('bands')}operations:\n${parsed('decimal')}${bands(', columns: [fee], on_missing: error, on_error: flag')}`,
+    tables: TABLES,
+    input: 'n\n1\n-1\n\n30\n',
+    output: 'n,fee,_issues\n1,1,\n-1,,n:LOOKUP_MISS\n,,n:LOOKUP_MISS\n30,3,\n',
+    errors: ['lookup_range: LOOKUP_MISS 2 2 3'],
+  },
+  {
+    name: 'rows without a range go',
+    template: `${table('bands')}operations:\n${parsed('decimal')}${bands(', columns: [fee], on_missing: error, on_error: drop_row')}`,
+    tables: TABLES,
+    input: 'n\n-1\n1\n-2\n',
+    output: 'n,fee\n1,1\n',
+  },
+  {
+    name: 'a table without ranges',
+    template: `${table('none')}operations:\n${parsed('decimal')}${bands()}`,
+    tables: TABLES,
+    input: 'n\n1\n',
+    output: 'n,x\n1,\n',
+  },
+  {
+    name: 'a column that the file may lack',
+    template: `${table('bands')}operations: [{lookup_range: {table: t, value: z, from: low, to: high, if_missing: skip}}]`,
+    tables: TABLES,
+    input: 'n\n1\n',
+    output: 'n\n1\n',
+  },
+  {
+    name: 'a column of nulls in place of one that is missing',
+    template: `${table('bands')}operations:
+  - set: {columns: {q: z}, if_missing: "null"}
+  - lookup_range: {table: t, value: q, from: low, to: high, columns: [fee], if_missing: "null"}\n`,
+    tables: { bands: 'low,high,fee\na,b,1\n' },
+    input: 'n\na\n',
+    output: 'n,z,q,fee\na,,,\n',
+  },
+]);
+
+const refused = (name: string, ref: string, error: string) => ({
+  name,
+  template: `${table(ref)}operations:\n${parsed('decimal')}${bands()}`,
+  tables: TABLES,
+  input: 'n\n1\n',
+  error: `TEMPLATE_CHECK_FAILED: ${error}`,
+});
+
+golden('tables of ranges that are refused', [
+  refused(
+    'both ends belong to a range',
+    'cities',
+    'Rows 1 and 2 of the ranges of the reference table "t" overlap: a value may be in one range only, and both ends ' +
+      'belong to a range. The row below the header is row 1.',
+  ),
+  refused(
+    'an open end',
+    'open',
+    'Rows 1 and 2 of the ranges of the reference table "t" overlap: a value may be in one range only, and both ends ' +
+      'belong to a range. The row below the header is row 1.',
+  ),
+  refused(
+    'turned round',
+    'turned',
+    'Row 2 of the ranges of the reference table "t" ends before it begins. The row below the header is row 1.',
+  ),
+  refused(
+    'no number',
+    'wrong',
+    'The column "high" of row 2 of the reference table "t" is no decimal, as the values are that are looked for.',
+  ),
+  {
+    name: 'a type without an order',
+    template: `${table('bands')}operations: [{cast: {columns: {n: boolean}}}, {lookup_range: {table: t, value: n, from: low, to: high}}]`,
+    problems: ['/operations/1/lookup_range/value WRONG_TYPE'],
+  },
+  {
+    name: 'a table that is not there',
+    template: 'operations: [{lookup_range: {table: t, value: n, from: low, to: high}}]',
+    problems: ['/operations/0/lookup_range/table UNKNOWN_TABLE'],
+  },
+]);

@@ -1,0 +1,123 @@
+// Rows that operations reject: good and bad apart, and nothing lost, whatever the batches and wherever rows end early.
+import { test } from 'tap';
+import { applyTemplate } from '../workers/apply-template.ts';
+
+const BATCH_ROWS = [1, 2, 3, 4096];
+
+/** Output and rejected rows, the same for all batches. */
+async function divided(
+  operations: readonly object[],
+  input: string,
+  more: {
+    readonly template?: object;
+    readonly tables?: Readonly<Record<string, string>>;
+    readonly spills?: boolean;
+  } = {},
+): Promise<{ text: string | null; rejects: string | null; report: unknown }> {
+  const made = [];
+  for (const rows of BATCH_ROWS) {
+    const { text, outcome } = await applyTemplate({ operations, ...more.template }, input, rows, more.tables, {
+      spills: more.spills ?? false,
+    });
+    const { rejects, report, failure } = outcome;
+    if (failure !== null) throw new Error(failure.message);
+    const bytes = rejects?.bytes ?? null;
+    made.push({ text, rejects: bytes === null ? null : Buffer.from(bytes).toString(), report: report.rejects });
+  }
+  const [first] = made;
+  for (const other of made) if (JSON.stringify(other) !== JSON.stringify(first)) throw new Error(JSON.stringify(made));
+  return first!;
+}
+
+const HEAD = '_row,_operation,_column,_code';
+
+test('each with its row, operation, column and code, and the cells as they stood there', async (t) => {
+  const { text, rejects, report } = await divided(
+    [
+      { op: 'text', columns: 'name', steps: ['upper'] },
+      { op: 'parse_number', columns: ['n', 'm'], on_error: 'reject', id: 'amounts' },
+      { op: 'filter', where: 'n < 100d' },
+      { op: 'set', columns: { q: '1d / m' }, on_error: 'reject' },
+    ],
+    'name,n,m\na,1,2\nb,x,y\n"c, ""d""",1,0\ne,,1\nf,200,1\n=g,z,\n',
+  );
+  t.equal(text, 'name,n,m,q\nA,1,2,0.5\n');
+  const lines = [
+    `${HEAD},name,n,m`,
+    '2,2 parse_number (amounts),n,NOT_A_NUMBER,B,x,y',
+    "6,2 parse_number (amounts),n,NOT_A_NUMBER,'=G,z,",
+    '3,4 set,q,EXPR_DIV_ZERO,"C, ""D""",1,0',
+    '',
+  ];
+  t.equal(rejects, lines.join('\n'));
+  t.same(report, { rows: 3, size_bytes: lines.join('\n').length });
+});
+
+test('rows behind the end of a slice or of stop_when never reach earlier operations', async (t) => {
+  const parse = { op: 'parse_number', columns: 'n', on_error: 'reject' };
+  const input = 'n\n1\nx\n2\ny\n3\nz\nend\n';
+  const sliced = await divided([parse, { op: 'slice', limit: 2 }], input);
+  t.same([sliced.text, sliced.rejects], ['n\n1\n2\n', `${HEAD},n\n2,1 parse_number,n,NOT_A_NUMBER,x\n`]);
+  const stop = { op: 'stop_when', where: 'n == 3d' };
+  const stopped = await divided(
+    [parse, stop, { op: 'set', columns: { m: '1d / (n - 2d)' }, on_error: 'reject' }],
+    input,
+  );
+  t.equal(stopped.text, 'n,m\n1,-1\n');
+  const lines = ['2,1 parse_number,n,NOT_A_NUMBER,x', '4,1 parse_number,n,NOT_A_NUMBER,y', '3,3 set,m,EXPR_DIV_ZERO,2'];
+  t.equal(stopped.rejects, `${HEAD},n\n${lines.join('\n')}\n`);
+});
+
+test('of joins, rules, sorted rows and typed columns; columns that went have no cells', async (t) => {
+  const rules = [{ column: 'day', check: 'min', min: '2026-01-02', on_error: 'reject' }];
+  const { text, rejects } = await divided(
+    [
+      { op: 'join', table: 'known', on: ['id'], on_missing: 'error', on_error: 'reject' },
+      { op: 'parse_date', columns: 'day', formats: ['dd.MM.yyyy'], on_error: 'reject' },
+      { op: 'sort', by: [{ column: 'id', order: 'desc' }] },
+      { op: 'drop', columns: 'x' },
+      { op: 'validate', rules, on_error: 'fail' },
+    ],
+    'id,day,x\n1,01.01.2026,a\n2,02.01.2026,b\n3,03.01.2026,c\n4,1.1.2026,d\n9,09.01.2026,e\n5,01.01.2026,f\n',
+    {
+      template: { tables: { known: { ref: 'known' } } },
+      tables: { known: 'id,name\n1,one\n2,two\n3,three\n4,four\n5,five\n' },
+    },
+  );
+  t.equal(text, 'id,day,name\n3,2026-01-03,three\n2,2026-01-02,two\n');
+  const lines = [
+    `${HEAD},id,day,x,name`,
+    '5,1 join,id,LOOKUP_MISS,9,09.01.2026,e,',
+    '4,2 parse_date,day,NOT_A_DATE,4,1.1.2026,d,four',
+    '6,5 validate,day,OUT_OF_RANGE,5,2026-01-01,,five',
+    '1,5 validate,day,OUT_OF_RANGE,1,2026-01-01,,one',
+  ];
+  t.equal(rejects, `${lines.join('\n')}\n`);
+});
+
+test('more than memory holds, and none at all', async (t) => {
+  const rows = Array.from({ length: 4_500 }, (_, row) => `${row % 3 === 0 ? row : 'none'},${'x'.repeat(20)}`);
+  const parse = { op: 'parse_number', columns: 'n', on_error: 'reject' };
+  const { text, rejects, report } = await divided([parse, { op: 'slice', skip: 1 }], `n,x\n${rows.join('\n')}\n`);
+  t.equal(text!.split('\n').length, 1_501);
+  t.match(report, { rows: 3_000 });
+  const lines = rejects!.split('\n').slice(1, -1);
+  const told = lines.map((line) => Number(line.split(',')[0]));
+  t.ok(
+    told.every((row, index) => row === Math.floor(index / 2) * 3 + 2 + (index % 2)),
+    'all of them, in their order',
+  );
+  t.equal((await divided([parse], 'n\n1\n')).rejects, `${HEAD},n\n`);
+  t.equal((await divided([{ ...parse, on_error: 'drop_row' }], 'n\nx\n')).rejects, null);
+  const failing = [parse, { ...parse, columns: 'm', on_error: 'fail' }];
+  const { outcome } = await applyTemplate({ operations: failing }, 'n,m\nx,1\n1,x\n');
+  t.same([outcome.failure?.code, outcome.rejects], ['TEMPLATE_ROW_ERROR', null]);
+});
+
+test('by the defaults, also of what the output cannot hold', async (t) => {
+  const template = { defaults: { on_error: 'reject', max_errors: 5 }, output: { format: 'xlsx' } };
+  const { outcome } = await applyTemplate({ ...template, operations: [] }, `a,b\n1,${'y'.repeat(40_000)}\n2,z\n`);
+  t.equal(outcome.rowsWritten, 1);
+  const rejects = Buffer.from(outcome.rejects!.bytes!).toString();
+  t.match(rejects, /^_row,_operation,_column,_code,a,b\n1,output,,TOO_LONG,1,y+\n$/);
+});

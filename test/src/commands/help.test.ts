@@ -1,0 +1,57 @@
+// `--help` at every level: of the program, of each command and of each action, with the flags and what counts without them.
+import t from 'tap';
+import { COMMANDS } from '../../../src/commands/index.ts';
+import { cli } from './command-line.ts';
+
+const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  accounts: ['add', 'list', 'show', 'activate', 'deactivate', 'remove', 'subscription'],
+  catalog: ['check'],
+  keys: ['issue', 'list', 'revoke'],
+  template: ['check', 'test', 'explain', 'schema', 'docs'],
+};
+
+t.test('each command has help, wherever --help stands', async (t) => {
+  const program = await cli('--help');
+  for (const { name } of COMMANDS) {
+    t.match(program.stdout, new RegExp(`^  ${name} +\\S`, 'm'));
+    const help = await cli(name, '--help');
+    t.match(help, { status: 0, stdout: new RegExp(`^template-run ${name}\\b`), stderr: '' }, name);
+    for (const args of [
+      [name, '-h'],
+      ['help', name],
+      [name, 'a', '--nonsense', '--help'],
+    ]) {
+      t.strictSame(await cli(...args), help, args.join(' '));
+    }
+  }
+  t.match(await cli('openapi', '--', '--help'), { status: 0, stdout: /^\{/ }, 'behind -- it is an argument');
+});
+
+t.test('each action has its own, and a wrong use of it shows that one', async (t) => {
+  for (const [name, actions] of Object.entries(ACTIONS)) {
+    const whole = await cli(name, '--help');
+    for (const action of actions) {
+      t.match(whole.stdout, new RegExp(`^template-run ${name} ${action}\\b.*\\n {4}[A-Z]`, 'm'));
+      const help = await cli(name, action, '--help');
+      t.match(help, { status: 0, stdout: new RegExp(`^template-run ${name} ${action}\\b.*\\n\\n[A-Z]`), stderr: '' });
+      t.strictSame(await cli('help', name, action), help);
+      const wrong = await cli(name, action, '--nonsense');
+      t.match(wrong, { status: 2, stderr: /^template-run \w+: Unknown flag --nonsense\./ });
+      t.ok(wrong.stderr.endsWith(help.stdout), `${name} ${action}`);
+    }
+  }
+});
+
+t.test('every flag says what counts without it', async (t) => {
+  let flags = 0;
+  for (const { name } of COMMANDS) {
+    for (const action of ['', ...(ACTIONS[name] ?? [])]) {
+      const { stdout } = await cli(name, ...(action === '' ? [] : [action]), '--help');
+      for (const [, flag, purpose] of stdout.matchAll(/^ {2}(?:-\w, )?(--\S+)(.*(?:\n {6,}\S.*)*)/gm)) {
+        flags++;
+        if (flag !== '--ops') t.match(purpose, /\(.+\)/s, `${name} ${action} ${flag}`);
+      }
+    }
+  }
+  t.ok(flags > 40, `${flags} flags were looked at`);
+});

@@ -1,0 +1,116 @@
+// `template-run inspect` on several files: what it says of each, why, and its exit status.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import t from 'tap';
+import { runCli } from '../../../src/commands/run-cli.ts';
+
+const folder = t.testdir({
+  'good.csv': 'Datum;Text;Betrag\n31.01.2026;a;1.234,56\n31.01.2026;a;1.234,56\nSumme;;1.234,56\n',
+});
+const at = (name: string) => join(folder, name);
+
+interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+}
+
+async function cli(...args: string[]): Promise<Outcome> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const status = await runCli(args, { stdin: process.stdin, stdout, stderr, env: {} });
+  return { status, stdout: String(stdout.read() ?? '') };
+}
+
+t.test('inspect says why, and goes on behind a file that cannot be read', async (t) => {
+  writeFileSync(at('grouped.csv'), 'Report\n\n,2025,,2026,\ntown,net,gross,net,gross\nRome,1,2,3,4\nBari,5,6,7,8\n');
+  writeFileSync(at('open.csv'), 'a,b\n1,"SecretCell\n');
+  const told = await cli('inspect', '--explain', at('grouped.csv'), at('nothing.csv'), at('open.csv'), at('good.csv'));
+  t.equal(told.status, 1);
+  const lines = told.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.match(lines[0], {
+    file: at('grouped.csv'),
+    header_row: 3,
+    header_lines: 2,
+    columns: { names: ['town', '2025 net', '2025 gross', '2026 net', '2026 gross'] },
+    explanation: {
+      delimiter: { confidence: 1, runner_up: null, reason: /^comma, which cuts 4 of 5 records into 5 fields/ },
+      header_row: { confidence: 0.9, runner_up: 0, reason: /^4 of the 4 columns with numbers.*the line above/ },
+    },
+  });
+  t.match(lines[1], { file: at('nothing.csv'), error: 'ENOENT' });
+  t.match(lines[2], { file: at('open.csv'), error: 'MALFORMED_FILE', message: /^Line 2 / });
+  t.match(lines[3], { delimiter: ';', header_row: 0, explanation: { delimiter: { runner_up: ',' } } });
+  t.notMatch(JSON.stringify(lines[2]), 'SecretCell');
+  const plain = await cli('inspect', at('grouped.csv'));
+  t.equal(plain.status, 0);
+  t.notOk('explanation' in JSON.parse(plain.stdout));
+});
+
+/** What is said of one file. */
+async function explained(text: string): Promise<Record<string, unknown>> {
+  writeFileSync(at('one.csv'), text);
+  const { status, stdout } = await cli('inspect', '--explain', at('one.csv'));
+  t.equal(status, 0);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+t.test('reasons', async (t) => {
+  t.match(await explained('1,2\n3,4\n5,6\n'), {
+    header_row: null,
+    explanation: {
+      header_row: { confidence: 1, runner_up: 0, reason: /a number, date or address in 2 of the 2 columns/ },
+    },
+  });
+  t.match(await explained('note\none:two:three\nfour:five:six\nseven:eight:nine\n'), {
+    columns: { count: 1 },
+    explanation: { delimiter: { confidence: 0.63, runner_up: ':', reason: /^the header row holds no delimiter/ } },
+  });
+  t.match(await explained('note\nplain\nwords\n'), {
+    explanation: { delimiter: { confidence: 1, runner_up: null, reason: /no other mark cuts the records$/ } },
+  });
+  t.match(await explained('a,b,c\n1;2;3\n4;5;6\n'), {
+    doubt: /do not hold the same delimiter/,
+    explanation: { delimiter: { confidence: 0.25, reason: /do not hold the same delimiter/ } },
+  });
+  t.match(await explained('a;b\n1,5;2,5\n3,5;4\n'), {
+    delimiter: ';',
+    explanation: {
+      delimiter: { runner_up: ',', reason: /^semicolon, which cuts 3 of 3 records into 2 fields.*comma/ },
+    },
+  });
+});
+
+t.test('other types have no explanation', async (t) => {
+  writeFileSync(at('a.json'), '{}');
+  const { stdout } = await cli('inspect', '--explain', at('a.json'));
+  t.notOk('explanation' in JSON.parse(stdout));
+});
+
+t.test('as a Template reads it, and with what is declared at the command', async (t) => {
+  const inspect = async (...args: string[]) => JSON.parse((await cli('inspect', ...args)).stdout);
+  writeFileSync(at('above.csv'), Buffer.from('x;y;z\n1;2;3\nNummer,Größe\n1,2\n', 'latin1'));
+  writeFileSync(
+    at('reads.yaml'),
+    'input: {csv: {delimiter: ",", header_row: 2, encoding: windows-1252}, columns: [{name: no, match: [Nummer]}]}\noperations: []\n',
+  );
+  t.match(await inspect(at('above.csv')), { delimiter: ';', header_row: 0 });
+  t.match(await inspect('--template', at('reads.yaml'), at('above.csv')), {
+    encoding: 'windows-1252',
+    delimiter: ',',
+    header_row: 2,
+    columns: { names: ['Nummer', 'Größe'] },
+    rows: 1,
+  });
+  t.match(await inspect('--delimiter', ':', '--encoding', 'ibm850', at('above.csv')), {
+    encoding: 'ibm850',
+    delimiter: ':',
+    columns: { count: 1 },
+  });
+  t.match(await inspect('--encoding', 'utf-8', at('above.csv')), { error: 'MALFORMED_FILE' });
+  t.equal((await cli('inspect', '--encoding', 'utf-9', at('above.csv'))).status, 2);
+  writeFileSync(at('wrong.yaml'), 'operations: [{drpo: {}}]\n');
+  t.equal((await cli('inspect', '--template', at('wrong.yaml'), at('above.csv'))).status, 1);
+});

@@ -1,0 +1,218 @@
+// A local Run in parts by several threads: bytes, failure and report are those of the Run as a whole.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { LocalEngine } from '../../../src/commands/local-engine.ts';
+import type { LocalResult } from '../../../src/commands/run-summary.ts';
+import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import type { PartSizes } from '../../../workers/run/split.ts';
+import { filesBelow } from '../../fixtures/changing-folder.ts';
+import { type Noise, noise } from '../../random.ts';
+
+interface Done {
+  readonly parts: number;
+  readonly output: string | null;
+  readonly failure: unknown;
+  readonly report: unknown;
+}
+
+const CLI = new URL('../../../src/cli.js', import.meta.url).pathname;
+
+const SMALL_PARTS: PartSizes = { fileBytesMin: 0, partBytes: 100 };
+
+/** So large that a second thread is at work before the end. */
+const LARGE_ROWS = 400_000;
+
+function engineOf(template: object, threads: number, partSizes: PartSizes | null): LocalEngine {
+  const source = JSON.stringify({ format: 1, ...template });
+  const checked = checkTemplate(source, 'json');
+  if (!('template' in checked)) throw new Error(JSON.stringify(checked.problems));
+  return new LocalEngine({
+    threads,
+    cores: threads,
+    inputs: 1,
+    memoryBudgetBytes: 256 * 1024 * 1024,
+    template: { source, format: 'json', sha256: createHash('sha256').update(source).digest('hex') },
+    tables: {},
+    secretsDirectory: null,
+    overrides: { delimiter: null, headerRow: null },
+    ...(partSizes === null ? {} : { partSizes }),
+  });
+}
+
+/** @param partSizes null: as a whole */
+async function run(template: object, path: string, partSizes: PartSizes | null, threads = 1): Promise<Done> {
+  const engine = engineOf(template, threads, partSizes);
+  try {
+    const result = await engine.run(path);
+    const { parts, outcome } = result;
+    return { parts, output: outputOf(result), failure: outcome.failure, report: outcome.report };
+  } finally {
+    await engine.close();
+  }
+}
+
+function outputOf({ outcome, outputPath }: LocalResult): string | null {
+  if (outcome.output === null) return null;
+  return Buffer.from(outcome.output.bytes ?? readFileSync(outputPath)).toString();
+}
+
+function folderOf(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'run-parts-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+const CELLS = ['1', ' -2.50 ', 'x', '', '"q, ""r"""', '=1+1', 'é', '\ufeffm', '12.03.2024', '"a"b', 'NULL'];
+const BROKEN_CELLS = [...CELLS, '"two\nlines"', '"x\r\n,"'];
+
+function anyFile(next: Noise, cells: readonly string[]): string {
+  const end = ['\n', '\r\n'][next(2)]!;
+  const lines = ['a,b,c'];
+  const rows = 20 + next(120);
+  for (let row = 0; row < rows; row++) {
+    const fields = next(15) === 0 ? 1 + next(5) : 3;
+    lines.push(next(20) === 0 ? '' : Array.from({ length: fields }, () => cells[next(cells.length)]).join(','));
+  }
+  return lines.join(end) + (next(2) === 0 ? end : '');
+}
+
+function anyTemplate(next: Noise): object {
+  const pick = <T>(some: readonly T[]): T => some[next(some.length)]!;
+  const onError = pick(['drop_row', 'blank', 'keep', 'flag', 'flag', 'fail']);
+  const operations = [
+    { op: 'filter', where: pick(['b != "x"', 'c != null', 'size(coalesce(a, "")) > 1']) },
+    { op: 'parse_number', columns: ['b'], on_error: onError },
+    { op: 'set', columns: { d: 'coalesce(a, "-") + "/" + coalesce(c, "-")' } },
+    { op: 'parse_date', columns: ['c'], formats: ['dd.MM.yyyy'], on_error: onError },
+    { op: 'drop_blank_rows' },
+    { op: 'drop_repeated_headers' },
+    { op: 'map_values', columns: ['a'], map: { x: 'y' } },
+  ].filter(() => next(2) === 0);
+  const output = pick<object>([
+    {},
+    { format: 'ndjson' },
+    { csv: { bom: true, quoting: 'text' }, formula_guard: 'off' },
+    { format: 'tsv' },
+  ]);
+  const input = pick<object>([{}, { null_values: ['', 'NULL'] }, { csv: { ragged: 'fail' } }]);
+  return { input, operations, output };
+}
+
+async function compare(t: Test, files: number, cells: readonly string[]): Promise<number> {
+  const path = join(folderOf(t), 'input.csv');
+  let inParts = 0;
+  for (let number = 1; number <= files; number++) {
+    const next = noise(number);
+    writeFileSync(path, anyFile(next, cells));
+    const template = anyTemplate(next);
+    const whole = await run(template, path, null);
+    const divided = await run(template, path, SMALL_PARTS);
+    if (divided.parts > 1) inParts++;
+    t.equal(whole.parts, 1);
+    t.strictSame({ ...divided, parts: 1 }, whole, `file ${number}: ${JSON.stringify(template)}`);
+  }
+  return inParts;
+}
+
+test('parts of any file give what the whole gives', async (t) => {
+  const inParts = await compare(t, 60, CELLS);
+  t.ok(inParts > 25, `${inParts} of 60 were done in parts`);
+});
+
+test('a part that begins inside a quoted cell is noticed', async (t) => {
+  const inParts = await compare(t, 60, BROKEN_CELLS);
+  t.ok(inParts > 0, `${inParts} of 60 were done in parts`);
+});
+
+test('two threads at work write the bytes of one', async (t) => {
+  const path = join(folderOf(t), 'large.csv');
+  const rows = Array.from({ length: LARGE_ROWS }, (_, row) => `${row},name ${row % 977},${row / 8}`);
+  writeFileSync(path, `id,name,amount\n${rows.join('\n')}\n`);
+  const operations = [
+    { op: 'set', columns: { name: 'name.upperAscii()' } },
+    { op: 'parse_number', columns: ['amount'] },
+    { op: 'filter', where: 'amount > 100' },
+  ];
+  const sizes = { fileBytesMin: 0, partBytes: 65_536 };
+  const whole = await run({ operations }, path, null);
+  const divided = await run({ operations }, path, sizes, 2);
+  t.ok(divided.parts > 50, `${divided.parts} parts`);
+  t.equal(digest(divided.output), digest(whole.output));
+  t.strictSame(divided.report, whole.report);
+});
+
+test('what needs other rows, or the row number, is done as a whole', async (t) => {
+  const path = join(folderOf(t), 'rows.csv');
+  writeFileSync(path, `a\n${'1\n'.repeat(500)}`);
+  for (const operation of [
+    { op: 'dedupe', by: ['a'] },
+    { op: 'fill_down', columns: ['a'] },
+    { op: 'slice', skip_last: 1 },
+    { op: 'set', columns: { n: 'run.row' } },
+    { op: 'filter', where: 'run.row > 400' },
+    { op: 'validate', rules: [{ column: 'a', check: 'unique', on_error: 'flag' }] },
+  ]) {
+    const { parts, failure } = await run({ operations: [operation] }, path, SMALL_PARTS);
+    t.equal(failure, null, operation.op);
+    t.equal(parts, 1, operation.op);
+  }
+  const array = { output: { format: 'json' } };
+  t.equal((await run(array, path, SMALL_PARTS)).parts, 1, 'an array of JSON');
+  t.equal((await run({ defaults: { max_errors: 3 } }, path, SMALL_PARTS)).parts, 1, 'a limit of errors');
+  t.ok((await run({}, path, SMALL_PARTS)).parts > 1, 'nothing of it');
+  const words = { op: 'set', columns: { run: '"run " + string(run.started_at)' } };
+  t.ok((await run({ operations: [words] }, path, SMALL_PARTS)).parts > 1, 'the word alone says nothing of rows');
+});
+
+test('parts know the values above and below the table', async (t) => {
+  const path = join(folderOf(t), 'statement.csv');
+  writeFileSync(path, `Year;2026\na;b\n${'1;2\n'.repeat(500)}Total;500\n`);
+  const template = {
+    input: {
+      csv: { delimiter: ';', header_row: 1 },
+      preamble: { year: { record: 0, field: 2 } },
+      footer: { total: { record: 0, field: 2 } },
+    },
+    operations: [{ op: 'set', columns: { c: 'run.meta.year + "/" + run.meta.total' } }],
+  };
+  const whole = await run(template, path, null);
+  const divided = await run(template, path, SMALL_PARTS);
+  t.ok(divided.parts > 1, `${divided.parts} parts`);
+  t.strictSame([divided.output, divided.report], [whole.output, whole.report]);
+  t.match(divided.output, '\n1,2,2026/500\n');
+});
+
+test('an interrupted command ends at once and leaves nothing', async (t) => {
+  const folder = folderOf(t);
+  const input = join(folder, 'large.csv');
+  const template = join(folder, 'template.json');
+  writeFileSync(input, `id,name\n${`${'9'.repeat(12)},some longer name 12 of a row\n`.repeat(2_500_000)}`);
+  const operations = [{ op: 'replace', columns: ['name'], mode: 'regex', find: '([a-z]+) ([0-9]+)', replace: '$2 $1' }];
+  writeFileSync(template, JSON.stringify({ format: 1, operations }));
+  const scratch = mkdtempSync(join(folder, 'scratch-'));
+  const output = join(folder, 'output.csv');
+  const args = [CLI, 'run', template, input, '-o', output];
+  const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: scratch } });
+  let said = '';
+  child.stderr.on('data', (bytes) => {
+    said += bytes;
+  });
+  // Until rows have come to the command's own folder.
+  while (child.exitCode === null && filesBelow(scratch).length === 0)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  child.kill('SIGINT');
+  const [status] = await once(child, 'close');
+  t.equal(status, 130, said);
+  t.notMatch(said, 'Error');
+  t.strictSame(readdirSync(scratch), [], 'no temporary folder');
+  t.notOk(existsSync(output));
+});
+
+function digest(text: string | null): string {
+  return createHash('sha256').update(text!).digest('hex');
+}

@@ -1,0 +1,289 @@
+// `template` from outside: check, test on the engine, explain, schema, docs.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { lineDiff } from '../../../src/commands/line-diff.ts';
+import { cli, type Outcome } from './command-line.ts';
+
+async function template(...args: string[]): Promise<Outcome> {
+  return cli('template', ...args);
+}
+
+test('usage', async (t) => {
+  t.match(await template(), { status: 2, stderr: /Write check, test, diff, explain, schema or docs/ });
+  t.match(await template('chek'), { status: 2, stderr: /Did you mean "check"\?/ });
+  t.match(await template('check'), { status: 2, stderr: /one or more Template files/ });
+  t.match(await template('check', 'nowhere.yaml'), { status: 2, stderr: /cannot be read/ });
+  t.match(await template('check', 'a.txt'), { status: 2, stderr: /ends in \.json, \.yaml or \.yml/ });
+  t.match(await template('docs', 'x'), { status: 2 });
+});
+
+test('check prints each problem with its place', async (t) => {
+  const folder = t.testdir({
+    'good.yaml': 'operations: [{drop: {columns: a}}]\n',
+    'bad.json': '{"operations": [\n  {"op": "drop", "colums": ["a"]}, {"op": "sor"}\n]}',
+  });
+  writeFileSync(join(folder, 'binary.yaml'), Buffer.from([0x61, 0xff, 0xfe]));
+  const [good, bad, binary] = ['good.yaml', 'bad.json', 'binary.yaml'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  t.strictSame(await template('check', good), { status: 0, stdout: `${good}: sound\n`, stderr: '' });
+  const checked = await template('check', good, bad);
+  t.equal(checked.status, 1);
+  t.strictSame(checked.stdout.split('\n').slice(1, 2), [
+    `${bad}:2:18 /operations/0/colums UNKNOWN_PARAMETER Unknown parameter "colums" of drop. Did you mean "columns"?`,
+  ]);
+  t.match(checked.stdout.split('\n')[2]!, `${bad}:2:36 /operations/1 UNKNOWN_OPERATION There is no operation "sor".`);
+  const json = await template('check', '--json', bad);
+  t.match(JSON.parse(json.stdout), {
+    file: bad,
+    problems: [{ pointer: '/operations/0/colums', line: 2, column: 18 }, {}],
+  });
+  t.match(await template('check', binary), { status: 1, stdout: /:1:1 \/ SYNTAX A Template is text in UTF-8/ });
+});
+
+test('explain, schema and docs', async (t) => {
+  const folder = t.testdir({
+    'a.yaml': `
+input: {columns: [{name: amount, match: [Betrag]}, {name: note, required: false}]}
+operations:
+  - rename: {columns: {amount: total}}
+  - {op: select, columns: [total, id]}
+output: {format: ndjson}
+`,
+    'bad.yaml': 'nam: x',
+  });
+  const explained = await template('explain', join(folder, 'a.yaml'));
+  t.equal(explained.status, 0);
+  for (const line of [
+    '  "amount", also "Betrag"',
+    '  "id" (read by an operation)',
+    '  "note"; without it a column of nulls',
+    '  2. select at /operations/1 [R row by row]',
+    '  ndjson: "total" text, "id" text',
+    'Streams: rows come out while the file is still read.',
+  ]) {
+    t.ok(explained.stdout.split('\n').includes(line), line);
+  }
+  const json = await template('explain', '--json', join(folder, 'a.yaml'));
+  t.match(JSON.parse(json.stdout), { streams: true, output: { columns: [{ name: 'total', type: 'text' }, {}] } });
+  t.match(await template('explain', join(folder, 'bad.yaml')), { status: 1, stdout: '', stderr: /UNKNOWN_KEY/ });
+  const schema = JSON.parse((await template('schema')).stdout) as { $schema: string; $defs: object };
+  t.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
+  t.ok('rename' in schema.$defs);
+  t.match((await template('docs')).stdout, /^# Reference of Templates\n/);
+});
+
+const TESTED = `
+operations:
+  - {op: text, columns: name, steps: [trim]}
+  - {op: select, columns: [id, name]}
+output: {csv: {line_ending: crlf}}
+tests:
+  - {name: rows, input: {text: "name,id,x\\n a ,1,\\n b,02,\\n"}, expect: {rows: [{id: 1, name: a}, {id: "02", name: b}]}}
+  - {name: text, input: {text: "name;id\\n a ;1\\n", delimiter: ";"}, expect: {text: "id,name\\n1,a\\n"}}
+  - {name: bytes, input: {file: in.csv}, expect: {file: out.csv, match: bytes}}
+  - {name: subset, input: {file: in.csv}, expect: {rows: [{name: b}], match: subset}}
+  - {name: report, input: {file: in.csv}, expect: {report: {rows_read: 2, rows_written: 2}}}
+  - {name: error, input: {text: "x,y\\n1,2\\n"}, expect: {error: TEMPLATE_COLUMNS_MISSING}}
+`;
+
+test('test runs the tests of a Template on the engine', async (t) => {
+  const folder = t.testdir({
+    'good.yaml': TESTED,
+    'bad.yaml': TESTED.replace('[{id: 1, name: a}', '[{id: 1, name: c}')
+      .replace('rows_read: 2', 'rows_read: 3')
+      .replace('COLUMNS_MISSING', 'ROW_ERROR')
+      .replace('{file: in.csv}, expect: {file', '{file: no.csv}, expect: {file')
+      .replace('"id,name\\n1,a\\n"', '"id,name\\n2,a\\n"'),
+    'none.yaml': 'operations: []',
+    'in.csv': 'id,name\n1,a\n2,b\n',
+    'out.csv': 'id,name\r\n1,a\r\n2,b\r\n',
+  });
+  const good = await template('test', join(folder, 'good.yaml'));
+  t.equal(good.status, 0, good.stdout);
+  t.equal(good.stdout.match(/^ok /gm)?.length, 6);
+  const bad = await template('test', join(folder, 'bad.yaml'));
+  t.equal(bad.status, 1);
+  t.equal(bad.stdout.match(/^FAILED /gm)?.length, 5, bad.stdout);
+  for (const line of [
+    '  -{"id": "1", "name": "c"}',
+    '  +{"id": "1", "name": "a"}',
+    '  -2,a',
+    '  +1,a',
+    '  report.rows_read: expected 3, is 2',
+  ]) {
+    t.ok(bad.stdout.split('\n').includes(line), line);
+  }
+  t.match(bad.stdout, /expected TEMPLATE_ROW_ERROR, but TEMPLATE_COLUMNS_MISSING/);
+  t.match(bad.stdout, /cannot be read/);
+  t.match(await template('test', join(folder, 'none.yaml')), { status: 0, stdout: /no tests/ });
+});
+
+test('a number in expected rows is a value: YAML drops the zeros of 1.50', async (t) => {
+  const source = (row: string, match = 'exact'): string =>
+    `operations: []\ntests:\n  - {name: one, input: {text: "a,b\\n1.50,x\\n"}, expect: {rows: [${row}], match: ${match}}}\n`;
+  const folder = t.testdir({
+    'same.yaml': source('{a: 1.50, b: x}'),
+    'subset.yaml': source('{a: 1.50}', 'subset'),
+    'other.yaml': source('{a: 1.51, b: x}'),
+    'text.yaml': source('{a: "1.5", b: x}'),
+  });
+  const statusOf = async (name: string): Promise<number | null> => (await template('test', join(folder, name))).status;
+  t.strictSame(await Promise.all(['same.yaml', 'subset.yaml', 'other.yaml', 'text.yaml'].map(statusOf)), [0, 0, 1, 1]);
+});
+
+test('differences of lines', async (t) => {
+  t.strictSame(lineDiff('a\nb\nc\nd', 'a\nc\nx\nd'), ['@ line 2', ' a', '-b', ' c', '+x', ' d']);
+  t.strictSame(lineDiff('', 'a'), ['@ line 1', '+a']);
+  const long = Array.from({ length: 5_000 }, (_, index) => `${index}`);
+  const found = lineDiff(long.join('\n'), [...long].reverse().join('\n'));
+  t.ok(found.length <= 42);
+  t.match(found.at(-1)!, /more lines$/);
+});
+
+/** What people write who know SQL, pandas or spreadsheets, and what `template check` tells them. */
+const FOREIGN: Readonly<Record<string, RegExp>> = {
+  '{group_by: {by: a}}':
+    /There is no operation "group_by"\. Write the operation aggregate, as in \{aggregate: \{group_by/,
+  '{avg: {columns: a}}': /Write the operation aggregate, .*\{fn: mean,/,
+  '{lag: {columns: a}}': /Write the operation window, .*\{fn: previous,/,
+  '{strip: {columns: a}}': /Write the operation text, .*steps: \[trim\]/,
+  '{regex: {columns: a}}': /Write the operation replace, .*mode: regex/,
+  '{drop_duplicates: {}}': /Write the operation dedupe/,
+  '{frobnicate: {}}': /There is no operation "frobnicate"\. Known: select, drop,/,
+  '{aggregate: {columns: [a], metrics: [{fn: sum, column: b}]}}':
+    /parameter "columns" of aggregate\. Did you mean "group_by"\?/,
+  '{aggregate: {by: [a], metrics: [{fn: avg, column: b}]}}':
+    /parameter "by" of aggregate\. Did you mean "group_by"\?.*"mode", .*Did you mean "mean"\?/s,
+  '{window: {by: [a], columns: [{fn: lag, column: b}]}}': /Did you mean "partition_by"\?.*Did you mean "previous"\?/s,
+  '{sort: {columns: [a]}}': /^[^\n]*parameter "columns" of sort\. Did you mean "by"\?\n$/,
+  '{text: {columns: a, steps: [strip]}}': /not "strip"\. Did you mean "trim"\?/,
+  "{text: {columns: a, steps: [{regex: 'a+'}]}}": /Unknown key "regex"\. Known: pad_left,/,
+  "{replace: {columns: a, regex: 'a+', with: b}}":
+    /"regex" of replace\. Write find: '\.\.\.' with mode: regex\..*Did you mean "replace"\?/s,
+  "{set: {columns: {c: 'a ?? b'}}}": /Write coalesce\(a, b\)/,
+  "{set: {columns: {c: 'a ?: b'}}}": /Write coalesce\(a, b\)/,
+  "{set: {columns: {c: 'a || b'}}}": /joins conditions, but this is string\. Write a \+ b/,
+  "{set: {columns: {c: 'date(a) - date(b)'}}}": /- does not take date and date\. Write days_between\(from, to\)/,
+  "{set: {columns: {c: 'date(a) - 1'}}}": /Write add_days\(d, -n\)/,
+  "{set: {columns: {c: 'lag(a)'}}}": /operations aggregate and window/,
+  '{filter: {where: \'a =~ "x"\'}}': /Write x\.matches/,
+};
+
+test('check answers the words of other languages with those of this one', async (t) => {
+  const folder = t.testdir({});
+  for (const [operation, says] of Object.entries(FOREIGN)) {
+    const path = join(folder, 'foreign.yaml');
+    writeFileSync(path, `operations: [${operation}]\n`);
+    const { status, stdout } = await template('check', path);
+    t.equal(status, 1, operation);
+    t.match(stdout.replaceAll(path, ''), says, operation);
+  }
+});
+
+test('a column that is read and not declared is a problem where others are dropped, and with --strict', async (t) => {
+  const operations = 'operations:\n  - {filter: {where: Party == "x"}}\n';
+  const folder = t.testdir({
+    'drop.yaml': `input:\n  other_columns: drop\n  columns: [{name: party}]\n${operations}`,
+    'keep.yaml': `input:\n  columns: [{name: party}]\n${operations}`,
+  });
+  const [drop, keep] = [join(folder, 'drop.yaml'), join(folder, 'keep.yaml')];
+  const problem = (path: string, line: number): RegExp =>
+    new RegExp(`^${path}:${line}:\\d+ /input/columns UNDECLARED_COLUMN .*"Party".* Did you mean "party"\\?`);
+  t.match(await template('check', drop), { status: 1, stdout: problem(drop, 3) });
+  t.match(await template('check', '--lenient', drop), { status: 0, stdout: /: sound\n {2}note: .*"Party"/ });
+  t.match(await template('check', keep), { status: 0, stdout: /: sound\n {2}note: .*"Party"/ });
+  t.match(await template('check', '--strict', keep), { status: 1, stdout: problem(keep, 2) });
+  t.match(await template('check', '--strict', '--lenient', keep), { status: 2 });
+  const json = await template('check', '--json', drop);
+  t.match(JSON.parse(json.stdout), { problems: [{ code: 'UNDECLARED_COLUMN', line: 3 }], notes: [] });
+});
+
+test('a text that is compared with "" is noted, for empty cells are null', async (t) => {
+  const noted = async (where: string, input = ''): Promise<string> => {
+    const folder = t.testdir({ 'a.yaml': `${input}operations:\n  - {filter: {where: '${where}'}}\n` });
+    return (await template('check', join(folder, 'a.yaml'))).stdout;
+  };
+  t.match(await noted('x != ""'), /note: x != "" is true for an empty cell too.*Write !is_blank\(x\)\./);
+  t.match(await noted('"" == row["a b"]'), /note: row\["a b"\] == "" is not true .* is_blank\(row\["a b"\]\)\./);
+  for (const meant of [
+    'x != "" && x != null',
+    '!is_blank(x) && x != ""',
+    'trim(x) != ""',
+    'x != "a"',
+    'coalesce(x, "") == ""',
+  ]) {
+    t.notMatch(await noted(meant), / note: /, meant);
+  }
+  t.notMatch(await noted('x != ""', 'input: {null_values: []}\n'), / note: /, 'an empty cell is "" there');
+});
+
+test('diff tells what a change of a Template changes', async (t) => {
+  const old = `
+operations:
+  - {parse_number: {columns: amount}}
+tests:
+  - {name: plain, input: {text: "name,amount\\na,1\\nb,20\\n"}, expect: {error: MALFORMED_FILE}}
+  - {name: gone, input: {text: "name,amount\\nc,3\\n"}, expect: {error: MALFORMED_FILE}}
+`;
+  const folder = t.testdir({
+    'old.yaml': old,
+    'new.yaml': old
+      .replace('tests:', '  - {filter: {where: amount > 10d}}\n  - {drop: {columns: note, if_missing: skip}}\ntests:')
+      .replace('name: gone', 'name: more'),
+    'json.yaml': `${old}output: {format: json}\n`,
+    'sample.csv': 'name,amount\nx,50\n',
+    'fails.csv': 'name,amount\nx,y\n',
+    'bad.yaml': 'operations: [{drop: 1}]',
+  });
+  const [before, after, json, sample, fails, bad] = ['old', 'new', 'json', 'sample.csv', 'fails.csv', 'bad'].map(
+    (name) => join(folder, name.includes('.') ? name : `${name}.yaml`),
+  ) as [string, string, string, string, string, string];
+  t.strictSame(await template('diff', before, before, sample, fails), {
+    status: 0,
+    stdout: '0 of 4 inputs changed\n',
+    stderr: '',
+  });
+  const changed = await template('diff', before, after, sample);
+  t.equal(changed.status, 1);
+  t.equal(
+    changed.stdout,
+    `columns
+  @ line 2
+   reads "amount"
+  +reads "note" where it is there
+   writes "amount" decimal
+test plain
+  @ line 1
+  -{"name":"a","amount":"1"}
+   {"name":"b","amount":"20"}
+test gone
+  @ line 1
+  -{"name":"c","amount":"3"}
+test more
+  @ line 1
+  -{"name":"c","amount":"3"}
+3 of 4 inputs changed
+`,
+  );
+  const format = await template('diff', before, json, sample);
+  t.match(format, {
+    status: 1,
+    stdout: /writes json[\s\S]*sample .*\n {2}the rows are equal, their files are not \(17 bytes before, \d+ after\)/,
+  });
+  t.match(JSON.parse((await template('diff', '--json', before, after)).stdout), [
+    { of: 'columns' },
+    { of: 'test plain' },
+    {},
+    {},
+  ]);
+  t.match(await template('diff', before, bad), { status: 1, stderr: /bad\.yaml:1:/ });
+  t.match(await template('diff', before), { status: 2, stderr: /old and the new/ });
+  t.match(await template('diff', before, after, join(folder, 'none.csv')), {
+    status: 2,
+    stderr: /sample cannot be read/,
+  });
+});

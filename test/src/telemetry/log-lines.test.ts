@@ -1,0 +1,114 @@
+// The log where the system does not take it: a full disk, a reader that stops. The node serves on and ends when told.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { LogLines } from '../../../src/telemetry/log-lines.ts';
+import { PICK } from '../../blackbox/catalog-folder.ts';
+import { pause, until } from '../../blackbox/client.ts';
+import { Service } from '../../blackbox/service.ts';
+
+const FULL = '/dev/full';
+const SKIP_FULL = existsSync(FULL) ? false : 'this system has no /dev/full';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The exit status; null: it goes on. */
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return until(
+    async () => child.exitCode,
+    (code) => code !== null,
+    60_000,
+  );
+}
+
+t.test('a node whose log lies on a full disk serves, and ends at SIGTERM', { skip: SKIP_FULL }, async (t) => {
+  const service = new Service({ accounts: { acme: { templates: { pick: PICK } } } });
+  t.teardown(() => service.remove());
+  const port = await freePort();
+  const log = openSync(FULL, 'w');
+  const node = service.onPort(port, log);
+  t.teardown(() => node.kill('SIGKILL'));
+  closeSync(log);
+  const ask = (): Promise<number> =>
+    fetch(`http://127.0.0.1:${port}/livez`, { signal: AbortSignal.timeout(5_000) }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  t.equal(await until(ask, (status) => status === 200, 30_000), 200, 'it starts');
+  // Its first lines have been refused by now.
+  await pause(300);
+  t.equal(await ask(), 200, 'it goes on');
+  node.kill('SIGTERM');
+  t.equal(await exitOf(node), 0, 'it ends with status 0');
+});
+
+t.test('lines that were not taken are counted, and told when lines are taken again', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'template-run-log-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'log');
+  const descriptor = openSync(path, 'a');
+  const lost: number[] = [];
+  const lines = new LogLines(descriptor, (count) => lost.push(count));
+  lines.write('one\n');
+  lines.pass();
+  await until(
+    async () => readFileSync(path, 'utf8'),
+    (text) => text === 'one\n',
+  );
+  closeSync(descriptor);
+  for (const line of ['two\n', 'three\n']) lines.write(line);
+  lines.pass();
+  await pause(200);
+  t.strictSame(lost, [], 'nothing is reported while nothing is taken');
+  t.equal(openSync(path, 'a'), descriptor, 'the same descriptor again');
+  lines.write('four\n');
+  await until(
+    async () => lost.length,
+    (length) => length > 0,
+  );
+  t.strictSame(lost, [2]);
+  lines.write('five\n');
+  await lines.end();
+  closeSync(descriptor);
+  t.equal(readFileSync(path, 'utf8'), 'one\nfour\nfive\n');
+});
+
+t.test('a reader that stops holds up neither who writes nor the end', async (t) => {
+  // A process of its own, whose standard output is a pipe: its reader takes nothing until the end.
+  const module = new URL('../../../src/telemetry/log-lines.js', import.meta.url).href;
+  const script = `
+    import { LogLines } from ${JSON.stringify(module)};
+    process.stdout;
+    const lines = new LogLines(1, () => {});
+    for (let n = 0; n < 20000; n += 1) lines.write('line ' + n + ' ' + 'x'.repeat(20) + '\\n');
+    setTimeout(() => { process.stderr.write('alive'); void lines.end(); }, 300);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  // Without a listener the rest would be thrown away at the process's exit.
+  const nobody = (): void => {};
+  child.stdout.on('readable', nobody);
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  t.equal(await exitOf(child), 0, 'it ends');
+  t.equal(said, 'alive', 'its loop turned');
+  child.stdout.off('readable', nobody);
+  let text = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) text += chunk;
+  const whole = text.split('\n').slice(0, -1);
+  t.ok(whole.length > 100, 'what the pipe had room for came');
+  t.ok(
+    whole.every((line, n) => line.startsWith(`line ${n} `)),
+    'in order',
+  );
+});

@@ -1,0 +1,121 @@
+// Each operation and each function of expressions at its worst cell, widest row and longest parameter, in a service with
+// little memory: none may take more than the budget and the base. A case that has no place in the tables fails the test.
+import tap, { type Test } from 'tap';
+import { FUNCTIONS } from '../../workers/expression/functions/index.ts';
+import { operationTable } from '../../workers/operations/index.ts';
+import { template } from '../blackbox/catalog-folder.ts';
+import { Client, until } from '../blackbox/client.ts';
+import { file } from '../blackbox/multipart.ts';
+import { type Service, startService } from '../blackbox/service.ts';
+import { isLong, skipUnlessLong } from '../sweep.ts';
+import { BASE_BYTES, forgetPeak, gauges, heldBytes, MIB, mebibytes, resident } from './probe.ts';
+import { SMALL_FUNCTIONS, WORST_EXPRESSIONS, WORST_FUNCTIONS } from './worst-expressions.ts';
+import { WORST_FILES } from './worst-files.ts';
+import { WORST_OPERATIONS, type WorstCase } from './worst-operations.ts';
+
+const BUDGET_BYTES = 256 * MIB;
+const MINUTES_20 = 1_200_000;
+tap.setTimeout(MINUTES_20);
+
+interface NamedCase extends WorstCase {
+  readonly name: string;
+}
+
+/** In the ordinary suite: what took gigabytes before it was bounded. */
+const QUICK = /^(aggregate \d+ shortRows|split_column 0|flatten_json 1 |set 1 |expression 0)/;
+
+tap.test('every operation and every function has its worst case', async (t) => {
+  t.same(
+    [...operationTable.keys()].filter((name) => WORST_OPERATIONS[name] === undefined),
+    [],
+  );
+  const known = new Set([...Object.keys(WORST_FUNCTIONS), ...SMALL_FUNCTIONS]);
+  t.same(
+    [...FUNCTIONS.keys()].filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+tap.test(
+  'no worst case takes more than the budget and the base',
+  { timeout: MINUTES_20, buffered: false },
+  async (t) => {
+    const cases = allCases().filter(({ name }) => isLong || QUICK.test(name));
+    const service = await startWith(t, cases);
+    for (const [index, { name, file: made }] of cases.entries()) {
+      forgetPeak(service);
+      const outcome = await upload(service, `t${index}`, WORST_FILES[made]!());
+      const { peakBytes } = resident(service);
+      t.ok(peakBytes < BUDGET_BYTES + BASE_BYTES, `${name}: ${mebibytes(peakBytes)}, ${outcome}`);
+      t.not(outcome, 'INTERNAL_ERROR', name);
+    }
+    const samples = await until(
+      () => gauges(service),
+      (now) => heldBytes(now, 'reservations') === 0,
+    );
+    t.equal(heldBytes(samples, 'reservations'), 0, 'no reservation is left');
+  },
+);
+
+tap.test(
+  'twenty wide uploads that are held, and more operations than a plan may have',
+  { timeout: MINUTES_20, skip: skipUnlessLong },
+  async (t) => {
+    const trim = { op: 'text', columns: '*', steps: ['trim'] };
+    const budgetBytes = 64 * MIB;
+    const templates = { one: template([trim]), many: template(Array.from({ length: 1000 }, () => trim)) };
+    const flags = { workers: 2, 'memory-budget': budgetBytes, 'disk-floor': 0, 'wait-ms': 120_000 };
+    const service = await startService(t, { accounts: { acme: { templates } } }, flags);
+    const client = new Client(service.port, service.catalog.key('acme'), 180_000);
+    const wide = WORST_FILES['wide']!();
+    const uploads = Array.from({ length: 20 }, () => client.hold('one', [file(wide)], -10));
+    const held = await until(
+      () => gauges(service),
+      (now) => heldBytes(now, 'reservations') >= budgetBytes / 4,
+    );
+    t.ok(heldBytes(held, 'reservations') >= budgetBytes / 4, 'some are admitted');
+    const answers = await Promise.all(uploads.map((one) => one.finish()));
+    const ran = answers.filter(({ status }) => status === 201);
+    t.ok(ran.length > 0 && answers.every(({ status }) => [201, 202, 503].includes(status)), `${ran.length} ran`);
+    const errors = ran.flatMap(({ run }) => run.error ?? []);
+    t.same(errors, [], 'those that waited for memory have succeeded');
+    const { run } = await client.upload('many', [file(wide)]);
+    t.equal(run.error?.code, 'RUN_RESOURCE_LIMIT', 'columns times operations have a ceiling');
+    t.ok(resident(service).peakBytes < budgetBytes + BASE_BYTES, `all: ${mebibytes(resident(service).peakBytes)}`);
+  },
+);
+
+function allCases(): NamedCase[] {
+  const operations = Object.entries(WORST_OPERATIONS).flatMap(([operation, cases]) =>
+    cases.map((one, index) => ({ ...one, name: `${operation} ${index} ${one.file}` })),
+  );
+  const functions = Object.entries(WORST_FUNCTIONS).flatMap(([name, list]) => expressionCases(name, list));
+  return [...operations, ...functions, ...expressionCases('expression', WORST_EXPRESSIONS)];
+}
+
+/** The value is made, but no cell of it. */
+function expressionCases(name: string, list: readonly (string | readonly [string, string])[]): NamedCase[] {
+  return list.map((one, index) => {
+    const [made, source] = typeof one === 'string' ? ['two', one] : one;
+    const operations = [{ op: 'set', columns: { z: `dyn([${source}]).size() > 5 ? "many" : "one"` } }];
+    return { name: `${name} ${index} ${source}`, file: made, operations };
+  });
+}
+
+function startWith(t: Test, cases: readonly NamedCase[]): Promise<Service> {
+  const rest = { tables: { t: { ref: 't' } }, defaults: { on_error: 'blank' } };
+  const templates = Object.fromEntries(cases.map((one, index) => [`t${index}`, template(one.operations, rest)]));
+  const flags = { workers: 2, 'memory-budget': BUDGET_BYTES, 'disk-floor': 0, 'wait-ms': 120_000 };
+  const others = {
+    'tables/acme/t.csv': `key,value\n${Array.from({ length: 50 }, (_, row) => `${row % 2},${'w'.repeat(20_000)}\n`).join('')}`,
+    'secrets/acme/pepper': 'p'.repeat(64),
+  };
+  return startService(t, { accounts: { acme: { templates } }, others }, { ...flags, 'run-timeout-ms': 30_000 });
+}
+
+/** The code of its end. */
+async function upload({ port, catalog }: Service, name: string, content: string): Promise<string> {
+  const client = new Client(port, catalog.key('acme'), 180_000);
+  const { run, code } = await client.upload(name, [file(content)]);
+  return run.error?.code ?? code ?? run.status;
+}

@@ -1,0 +1,53 @@
+// What goes to files when the budget refuses state: rows with long keys are written as often as they are brought into an
+// order, and not once more for each time that the budget fits into them.
+import { type Test, test } from 'tap';
+import { SpillFile } from '../../../../workers/execution/spill/spill-file.ts';
+import { aggregate } from '../../../../workers/operations/aggregate.ts';
+import { dedupe } from '../../../../workers/operations/dedupe.ts';
+import { runOperation } from '../../operations/harness.ts';
+
+const ROWS = 24_000;
+const KEY_BYTES = 300;
+const BUDGET_BYTES = 1_500_000;
+
+/** Each key twice, far from each other. */
+const keyOf = (row: number): string => String(row % (ROWS / 2)).padStart(KEY_BYTES, 'k');
+const rows = Array.from({ length: ROWS }, (_, row) => [keyOf(row), String(row)]);
+const inputBytes = ROWS * (KEY_BYTES + 8);
+
+/** Bytes that are written to files meanwhile. */
+function spilledBytes(work: () => void): number {
+  const { append } = SpillFile.prototype;
+  let bytes = 0;
+  SpillFile.prototype.append = function (this: SpillFile, written: Uint8Array) {
+    bytes += written.length;
+    append.call(this, written);
+  };
+  try {
+    work();
+  } finally {
+    SpillFile.prototype.append = append;
+  }
+  return bytes;
+}
+
+/** @param times how often all rows are written at most, with what stands beside them */
+function holdTo(t: Test, definition: typeof dedupe, operation: object, times: number, rowsOut: number): void {
+  const input = { columns: ['k', 'n'], rows };
+  const bytes = spilledBytes(() => {
+    const made = runOperation(definition as never, operation as never, input, {
+      batchRows: 1000,
+      budgetBytes: BUDGET_BYTES,
+    });
+    t.equal(made.rows.length, rowsOut, JSON.stringify(operation));
+  });
+  t.ok(bytes > inputBytes / 4, 'most rows are put off');
+  t.ok(bytes < inputBytes * times, `${(bytes / inputBytes).toFixed(2)} times`);
+}
+
+test('rows with long keys', async (t) => {
+  const mode = { op: 'aggregate', group_by: 'k', metrics: [{ fn: 'mode', column: 'n' }] };
+  // Once to bring groups together, and the half that is left once more to bring it back into its order.
+  holdTo(t, dedupe, { op: 'dedupe', by: 'k', keep: 'last' }, 2, ROWS / 2);
+  holdTo(t, aggregate as never, mode, 2, ROWS / 2);
+});

@@ -1,0 +1,110 @@
+// Records that a read-ahead thread reads ahead, from real files with a real second thread, against the reader alone: whatever the
+// file, its keys, the windows, the jobs, and how many rows are asked for.
+import { deepStrictEqual } from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { Failed } from '../../../../workers/protocol/failure.ts';
+import { fc } from '../../../random.ts';
+import { sweep } from '../../../sweep.ts';
+import { type JsonFile, type JsonReading, readJsonFile } from '../json/read-json-file.ts';
+import { BusyReadAhead, freeCores, ready } from './busy-read-ahead.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'template-run-'));
+const path = join(folder, 'input.json');
+
+const values = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.constantFrom('1', '-2.50', '"x"', '""', '"a\\nb"', '"\\u00e9"', 'null', 'true', '"é語😀"'),
+  },
+  { weight: 2, arbitrary: fc.constantFrom('{"a" : 1}', '[1, {"b":"]"}]', '{}', '[]', '{"a":{"b":null}}') },
+  { weight: 1, arbitrary: fc.nat(90).map((length) => `"${'abcdefghij'.repeat(9).slice(0, length)}"`) },
+);
+const keys = fc.constantFrom(
+  '"a"',
+  '"b"',
+  '"customer_name"',
+  '"c\\u0041"',
+  '"a key that is longer than any guess is"',
+  '"z"',
+);
+const members = fc.array(fc.tuple(keys, values), { maxLength: 6 });
+const sound = members.map((some) => `{${some.map(([key, value]) => `${key}:${value}`).join(',')}}`);
+const spaced = members.map((some) => `{ ${some.map(([key, value]) => `${key} : ${value}`).join(' ,\n')}\t}`);
+const record = fc.oneof({ weight: 8, arbitrary: sound }, { weight: 1, arbitrary: spaced });
+/** Now and then something that is no record, or a key that comes first there. */
+const any = fc.oneof(
+  { weight: 60, arbitrary: record },
+  { weight: 1, arbitrary: fc.constantFrom('{"a":1,}', '{"late":7}', '7', '{"a":"\u0000"}', '{"a":01}', '}') },
+);
+const files = fc
+  .tuple(
+    fc.array(any, { minLength: 10, maxLength: 60 }),
+    fc.constantFrom('\n', '\n', '\r\n', ' ', '\n\n', ',\n'),
+    fc.nat(30),
+  )
+  .map(([records, between, spoil]) => {
+    const text = records.join(between);
+    const bytes = Buffer.from(between === ',\n' ? `[${text}]` : spoil % 2 === 0 ? text : `${text}\n`);
+    // Invalid in UTF-8.
+    if (spoil === 7) bytes[bytes.length >> 1] = 0xff;
+    return bytes;
+  });
+const readings: fc.Arbitrary<JsonReading> = fc.record({
+  windowBytes: fc.integer({ min: 40, max: 1_500 }),
+  guesses: fc.boolean(),
+  rowsMax: fc.constantFrom(4096, 3, [4096, 5, 2]),
+  input: fc.constantFrom({}, { json: { flatten: '.' } }, { null_values: ['x', '1'] }),
+});
+
+async function reading(bytes: Buffer, given: JsonReading): Promise<JsonFile | string> {
+  try {
+    return await readJsonFile(bytes, given);
+  } catch (error) {
+    if (error instanceof Failed) return error.message;
+    throw error;
+  }
+}
+
+test('every file, window and job gives what the reader gives alone, in its windows and in one', async (t) => {
+  const threads = [100, 1_000, Number.POSITIVE_INFINITY].map((bytes) => new BusyReadAhead(freeCores(), bytes));
+  const compare = async (bytes: Buffer, given: JsonReading, readAhead: BusyReadAhead): Promise<void> => {
+    await ready(readAhead);
+    const ahead = await reading(bytes, { ...given, ahead: { readAhead, path } });
+    deepStrictEqual(ahead, await reading(bytes, given));
+    // In one window nothing lies behind what is read but the end.
+    deepStrictEqual(ahead, await reading(bytes, { ...given, windowBytes: undefined }));
+  };
+  await t.resolves(
+    fc.assert(fc.asyncProperty(files, readings, fc.constantFrom(...threads), compare), {
+      numRuns: sweep({ short: 400, long: 5_000 }),
+    }),
+  );
+  for (const readAhead of threads) {
+    t.ok(readAhead.chunks > sweep({ short: 20, long: 250 }), `${readAhead.chunks} chunks`);
+    await readAhead.end();
+  }
+});
+
+test('columns that nobody reads are null, whoever reads them', async (t) => {
+  const readAhead = new BusyReadAhead(freeCores());
+  await ready(readAhead);
+  const line = (row: number): string => `{"a":${row},"b":"x${row}","c":null,"d":[${row}]}\n`;
+  const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, row) => line(row)).join(''));
+  for (const ahead of [undefined, { readAhead, path }]) {
+    const { rows } = await readJsonFile(bytes, { columns: [0, 3], windowBytes: 2_000, ahead });
+    t.equal(rows.length, 3_000);
+    const texts = rows.map((row) => row.map((cell) => cell?.[1] ?? null));
+    t.strictSame(texts[2_999], ['2999', null, null, '[2999]']);
+    t.ok(texts.every((row) => row[1] === null && row[0] !== null));
+  }
+  t.ok(readAhead.chunks > 50, `${readAhead.chunks} chunks`);
+  await readAhead.end();
+});
+
+test('the folder is removed', (t) => {
+  rmSync(folder, { recursive: true });
+  t.end();
+});

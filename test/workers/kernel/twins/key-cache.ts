@@ -1,0 +1,34 @@
+// Plain twin of the kernels of short keys.
+import { SHORT_KEY_BYTES_MAX } from '../../../../workers/kernel/layout/key-cache.ts';
+
+/** The keys that the table holds, with their numbers. */
+export type KeyCacheTable = Map<string, number>;
+
+type Key = readonly (string | null)[];
+
+/** Null where the key is too long for the table. */
+function shortKey(cells: Key): string | null {
+  const bytes = cells.reduce((sum, cell) => sum + 1 + Buffer.byteLength(cell ?? ''), 0);
+  return bytes > SHORT_KEY_BYTES_MAX ? null : JSON.stringify(cells);
+}
+
+/** The number of each key, null where the table does not hold it. */
+export function findCachedKeys(table: KeyCacheTable, keys: readonly Key[]): (number | null)[] {
+  return keys.map((cells) => {
+    const key = shortKey(cells);
+    return key === null ? null : (table.get(key) ?? null);
+  });
+}
+
+/** Adds keys that the table does not hold while it holds fewer than `most`. */
+export function addCachedKeys(
+  table: KeyCacheTable,
+  keys: readonly Key[],
+  numbers: readonly number[],
+  most: number,
+): void {
+  for (const [at, cells] of keys.entries()) {
+    const key = shortKey(cells);
+    if (key !== null && !table.has(key) && table.size < most) table.set(key, numbers[at]!);
+  }
+}

@@ -1,0 +1,44 @@
+// The operation merge_rows joins what a pass over all rows joins, however rows fall into batches.
+
+import { test } from 'tap';
+import { mergeRows } from '../../../workers/operations/merge-rows.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
+import type { Cell } from './batch-builder.ts';
+import { type RunOptions, runOperation } from './harness.ts';
+
+const WAYS: readonly RunOptions[] = [
+  { batchRows: 1 },
+  { batchRows: 3, sparse: true, arenaBytes: 64 },
+  { batchRows: 1000, arenaBytes: 512 },
+  { batchRows: 7, budgetBytes: 0 },
+];
+
+/** Rows are [mark, a, b, kept]; a mark of `+` continues. */
+function reference(rows: readonly (readonly Cell[])[]): Cell[][] {
+  const made: Cell[][] = [];
+  for (const row of rows) {
+    const above = made.at(-1);
+    if (row[0] !== '+' || above === undefined) made.push([...row]);
+    else for (const at of [1, 2]) above[at] = [above[at], row[at]].filter((cell) => cell !== null).join(', ') || null;
+  }
+  return made;
+}
+
+test('merge_rows joins what a pass over all rows joins', async (t) => {
+  const cell = fc.constantFrom('x', 'ä', 'longer than a few bytes', null);
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom('+', '-', null), cell, cell, cell), { maxLength: 40 }),
+      fc.constantFrom(...WAYS),
+      (rows, way) => {
+        const operation = { op: 'merge_rows', when: 'mark == "+"', join: ['a', 'b'], separator: ', ' };
+        const made = runOperation(mergeRows, operation, { columns: ['mark', 'a', 'b', 'kept'], rows }, way);
+        const [is, meant] = [JSON.stringify(made.rows), JSON.stringify(reference(rows))];
+        if (is !== meant) throw new Error(`${is} is not ${meant}`);
+      },
+    ),
+    { numRuns: sweep({ short: 80, long: 2000 }) },
+  );
+  t.pass();
+});

@@ -1,0 +1,42 @@
+// What each operation makes of each native kind: the table of docs/template-language.md ("Files that know their types"),
+// row by row. An operation without an entry fails.
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { KIND_TEXT } from '../../../workers/kernel/layout/native-kinds.ts';
+import { operationTable } from '../../../workers/operations/index.ts';
+import type { TypedCell } from '../../fixtures/typed-table.ts';
+import { applyKinds } from '../apply-kinds.ts';
+import { CELLS, type Entry } from './native-kinds/entry.ts';
+import { MOVING } from './native-kinds/moving.ts';
+import { READING } from './native-kinds/reading.ts';
+
+/** A new operation needs an entry in one of them, and a line in the document. */
+const TABLE: Readonly<Record<string, readonly Entry[]>> = { ...MOVING, ...READING };
+
+const document = readFileSync('docs/template-language.md', 'utf8');
+const [section = ''] = document.split('## Files that know their types\n')[1]!.split('\n## ');
+for (const name of operationTable.keys()) t.ok(section.includes(`\`${name}\``), `the document tells of ${name}`);
+t.same(Object.keys(TABLE).sort(), [...operationTable.keys()].sort(), 'each operation has its entries');
+
+const rows = CELLS.map((cell, row): TypedCell[] => [[KIND_TEXT, String(row)], cell, null, [KIND_TEXT, 's']]);
+
+for (const [name, entries] of Object.entries(TABLE)) {
+  t.test(name, async (t) => {
+    t.ok(entries.length > 0);
+    for (const { steps, gives, column = 'v', tables = {} } of entries) {
+      const declared = Object.fromEntries(Object.keys(tables).map((table) => [table, { ref: table }]));
+      const template = { tables: declared, operations: steps };
+      // What works row by row has nothing to put into files.
+      const others = operationTable.get(name)!.memory === 'R' ? [] : [{ spills: true }];
+      for (const options of [{ batchRows: 2 }, {}, ...others]) {
+        const made = await applyKinds(template, ['id', 'v', 'none', 'same'], rows, { ...options, tables });
+        const title = `${JSON.stringify(steps)} ${JSON.stringify(options)}`;
+        t.same(
+          made.map((row) => row[column]),
+          gives,
+          title,
+        );
+      }
+    }
+  });
+}

@@ -1,0 +1,58 @@
+// One cell of each kind, and what an operation makes of them.
+import {
+  KIND_BOOLEAN,
+  KIND_DATE,
+  KIND_DATETIME,
+  KIND_JSON,
+  KIND_NUMBER,
+  KIND_TEXT,
+  KIND_TIME,
+} from '../../../../workers/kernel/layout/native-kinds.ts';
+import type { TypedCell } from '../../../fixtures/typed-table.ts';
+
+/** One cell of each kind. */
+export const CELLS: readonly TypedCell[] = [
+  [KIND_TEXT, '1.234,50'],
+  [KIND_NUMBER, '1.234'],
+  [KIND_BOOLEAN, 'true'],
+  [KIND_DATE, '2026-01-31'],
+  [KIND_DATETIME, '2026-01-31T13:05:00.5'],
+  [KIND_TIME, '13:05:00'],
+  [KIND_JSON, '[1,"b"]'],
+];
+export const TEXTS = CELLS.map((cell) => `text:${cell![1]}`);
+
+export type Known = string | null;
+
+/** A cell is what it was. */
+export const KEPT: readonly Known[] = [
+  'text:1.234,50',
+  'number:1.234',
+  'boolean:true',
+  'date:2026-01-31',
+  'datetime:2026-01-31T13:05:00.5',
+  'time:13:05:00',
+  'json:[1,"b"]',
+];
+
+export interface Entry {
+  readonly steps: readonly Readonly<Record<string, unknown>>[];
+  /** The column that is looked at. */
+  readonly column?: string;
+  /** By kind, in the order of CELLS; those that are not there are gone. */
+  readonly gives: readonly Known[];
+  readonly tables?: Readonly<Record<string, string>>;
+}
+
+export const one = (
+  op: string,
+  parameters: Readonly<Record<string, unknown>>,
+  gives: readonly Known[],
+  column = 'v',
+): Entry => ({
+  steps: [{ op, ...parameters }],
+  gives,
+  column,
+});
+export const none: Known[] = CELLS.map(() => null);
+export const bad = { on_error: 'blank' };

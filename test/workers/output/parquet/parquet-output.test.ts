@@ -1,0 +1,171 @@
+// Parquet as this service writes it, read by others: hyparquet everywhere, DuckDB where it is installed. Types, nulls, row groups,
+// budgets, reproducible bytes.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { test } from 'tap';
+import { inflateSnappy } from '../../../../workers/input/parquet/snappy.ts';
+import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bindings/kernel.ts';
+import { SnappyDeflate, snappyBytesMax } from '../../../../workers/output/parquet/snappy-deflate.ts';
+import { DuckDb, WITHOUT_DUCKDB } from '../../../fixtures/duckdb.ts';
+import { Chance } from '../../../fuzz/chance.ts';
+import { applyTemplate, type Limits } from '../../apply-template.ts';
+import { readParquet } from '../../input/parquet/parquet-cells.ts';
+
+const ROWS = 5000;
+const HEAD = 'id,amount,ratio,day,at,ok,note,doc';
+const CSV = [
+  HEAD,
+  ...Array.from({ length: ROWS }, (_, row) =>
+    row % 10 === 9
+      ? ',,,,,,,'
+      : [
+          String(row * 1_000_000_007),
+          `${row - 100}.${String(row % 100).padStart(2, '0')}`,
+          String(row / 8),
+          `20${String(10 + (row % 80))}-02-0${1 + (row % 9)}`,
+          `2026-01-31T13:05:${String(row % 60).padStart(2, '0')}.25Z`,
+          String(row % 3 === 0),
+          `"note ${row % 50} ü"`,
+          `"{""a"":${row}}"`,
+        ].join(','),
+  ),
+].join('\n');
+
+const TEMPLATE = {
+  input: { columns: HEAD.split(',').map((name) => ({ name })) },
+  operations: [
+    {
+      op: 'cast',
+      columns: {
+        ...{ id: 'integer', amount: 'decimal', ratio: 'number', day: 'date', at: 'datetime', ok: 'boolean' },
+        ...{ doc: 'json' },
+      },
+    },
+  ],
+  output: { format: 'parquet', parquet: { decimal_scale: 4 } },
+};
+
+async function written(template: object, input: string, batchRows = 4096, limits: Limits = {}): Promise<Buffer> {
+  const { bytes, outcome } = await applyTemplate(template, input, batchRows, {}, limits);
+  if (bytes === null) throw new Error(outcome.failure?.message);
+  return bytes;
+}
+
+function arrayBuffer(bytes: Buffer): ArrayBuffer {
+  return new Uint8Array(bytes).buffer;
+}
+
+test('each static type is read back by another library', async (t) => {
+  const bytes = await written(TEMPLATE, CSV);
+  const rows = await parquetReadObjects({ file: arrayBuffer(bytes) });
+  t.equal(rows.length, ROWS);
+  t.strictSame(rows[101], {
+    id: 101_000_000_707n,
+    amount: 1.01,
+    ratio: 12.625,
+    day: new Date('2031-02-03'),
+    at: new Date('2026-01-31T13:05:41.250Z'),
+    ok: false,
+    note: 'note 1 ü',
+    doc: { a: 101 },
+  });
+  t.ok(Object.values(rows[9]!).every((value) => value === null || value === undefined));
+  const { schema, created_by: by } = parquetMetadata(arrayBuffer(bytes));
+  t.match(by, /^template-run$/);
+  t.match(schema[2], { type: 'FIXED_LEN_BYTE_ARRAY', logical_type: { type: 'DECIMAL', precision: 38, scale: 4 } });
+  t.match(schema[5], { logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' } });
+});
+
+test('our own reader gives the cells again, with their kinds', async (t) => {
+  const { rows } = await readParquet(await written(TEMPLATE, CSV));
+  t.strictSame(rows[101], [
+    ...([
+      ['number', '101000000707'],
+      ['number', '1.0100'],
+      ['number', '12.625'],
+      ['date', '2031-02-03'],
+    ] as const),
+    ...([
+      ['datetime', '2026-01-31T13:05:41.25Z'],
+      ['boolean', 'false'],
+      ['text', 'note 1 ü'],
+    ] as const),
+    ['json', '{"a":101}'],
+  ]);
+});
+
+test('every cell as DuckDB reads it', { skip: WITHOUT_DUCKDB }, async (t) => {
+  const folder = t.testdir();
+  const path = join(folder, 'out.parquet');
+  writeFileSync(path, await written(TEMPLATE, CSV));
+  const csv = join(folder, 'in.csv');
+  writeFileSync(csv, CSV);
+  const duck = await DuckDb.open();
+  await duck.run("set timezone = 'UTC'");
+  const types = (await duck.rows(`describe select * from '${path}'`)).map(([name, type]) => `${name} ${type}`);
+  t.strictSame(types, [
+    ...['id BIGINT', 'amount DECIMAL(38,4)', 'ratio DOUBLE', 'day DATE', 'at TIMESTAMP WITH TIME ZONE', 'ok BOOLEAN'],
+    ...['note VARCHAR', 'doc JSON'],
+  ]);
+  const source = `select id::bigint, amount::decimal(38,4), ratio::double, day::date, "at"::timestamptz, ok::boolean,
+    note::varchar, doc::json from read_csv('${csv}', all_varchar = true, quote = '"', escape = '"')`;
+  t.strictSame(await duck.rows(`select * from '${path}'`), await duck.rows(source));
+});
+
+test('the bytes do not depend on how rows come, and row groups on the budget alone', async (t) => {
+  const whole = await written(TEMPLATE, CSV);
+  for (const rows of [1, 7, 999]) t.ok((await written(TEMPLATE, CSV, rows)).equals(whole), `batches of ${rows}`);
+  const random = new Chance(1);
+  const long = ['text', ...Array.from({ length: 700 }, () => random.bytes(6000).toString('hex'))].join('\n');
+  const plain = { output: { format: 'parquet' } };
+  const tight = await written(plain, long, 4096, { spills: true });
+  const roomy = await written(plain, long);
+  const groups = (bytes: Buffer): number => parquetMetadata(arrayBuffer(bytes)).row_groups.length;
+  t.equal(groups(roomy), 1);
+  t.ok(groups(tight) > 1, 'smaller ones where memory is short');
+  const rowsOf = async (bytes: Buffer) => (await readParquet(bytes)).rows;
+  t.strictSame(await rowsOf(tight), await rowsOf(roomy));
+});
+
+test('row groups end at 64 MiB', async (t) => {
+  const line = 'x'.repeat(1_000_000);
+  const input = `text\n${Array.from({ length: 150 }, (_, row) => `${row}${line}`).join('\n')}\n`;
+  const bytes = await written({ output: { format: 'parquet' } }, input);
+  const { row_groups: groups } = parquetMetadata(arrayBuffer(bytes));
+  t.equal(groups.length, 3);
+  for (const { total_byte_size: size } of groups) t.ok(size <= 64 * 1024 * 1024, `${size} bytes`);
+});
+
+test('no rows; a decimal without a place; text keeps no kind', async (t) => {
+  const empty = await written(TEMPLATE, `${HEAD}\n`);
+  t.equal((await readParquet(empty)).rows.length, 0);
+  t.strictSame(await parquetReadObjects({ file: arrayBuffer(empty) }), []);
+  const thin = { ...TEMPLATE, output: { format: 'parquet', parquet: { decimal_scale: 1 } } };
+  const { outcome } = await applyTemplate(thin, CSV);
+  t.match(outcome.failure, { code: 'TEMPLATE_CHECK_FAILED', message: /decimal_scale/ });
+  const again = await applyTemplate({ output: { format: 'parquet' } }, await written(TEMPLATE, CSV));
+  t.match(again.outcome.output, { mimeType: 'application/vnd.apache.parquet', ending: 'parquet' });
+  t.strictSame((await readParquet(again.bytes!)).rows[101]![1], ['text', '1.0100']);
+});
+
+test('Snappy gives back what went in', async (t) => {
+  const { memory } = instantiateKernel(compileKernels());
+  memory.grow(64);
+  const bytes = new Uint8Array(memory.buffer);
+  const chance = new Chance(7);
+  const deflate = new SnappyDeflate();
+  for (let round = 0; round < 200; round++) {
+    const length = chance.below(round < 100 ? 300 : 200_000);
+    const letters = 1 + chance.below(256);
+    const from = 4096;
+    for (let index = 0; index < length; index++) bytes[from + index] = chance.below(letters) * Number(chance.oneIn(3));
+    const source = bytes.slice(from, from + length);
+    const end = deflate.deflate(bytes, from, length, 1_048_576);
+    const output = new Uint8Array(length);
+    if (end - 1_048_576 > snappyBytesMax(length)) t.fail(`${length} bytes became ${end - 1_048_576}`);
+    if (!inflateSnappy(bytes.slice(1_048_576, end), output) || Buffer.compare(output, source) !== 0)
+      t.fail(`round ${round}`);
+  }
+  t.pass('all rounds');
+});
