@@ -12,6 +12,8 @@ const UPLOADS = [
   ['shop-orders', new URL('./files/orders-export.csv', import.meta.url).pathname],
   ['supplier-prices', new URL('./files/price-list.csv', import.meta.url).pathname],
   ['mailing-list', new URL('./files/sign-ups.tsv', import.meta.url).pathname],
+  ['working-hours', new URL('./catalog/templates/demo/working-hours.xlsx', import.meta.url).pathname],
+  ['web-orders', new URL('./files/web-orders.json', import.meta.url).pathname],
 ];
 const SHOWN_LINES = 10;
 
@@ -58,7 +60,8 @@ async function startService() {
 
 async function run(base, key, template, file) {
   const headers = { authorization: `Bearer ${key}` };
-  console.log(`\n--- ${basename(file)}, as it came:\n${firstLines(readFileSync(file, 'utf8'))}`);
+  const came = file.endsWith('.xlsx') ? inspected(file) : firstLines(readFileSync(file, 'utf8'));
+  console.log(`\n--- ${basename(file)}, as it came:\n${came}`);
   console.log(`\n$ curl -H 'Authorization: Bearer trs_demo...' -F file=@${basename(file)} ${base}/api/v1/templates/${template}/runs`);
   const form = new FormData();
   form.append('file', new Blob([readFileSync(file)]), basename(file));
@@ -68,6 +71,11 @@ async function run(base, key, template, file) {
   if (answer.status !== 201 || body.status !== 'succeeded') throw new Error(`the Run of ${template} did not succeed`);
   const output = await fetch(body.output.download_url, { headers });
   console.log(`\n--- ${body.output.name}, first lines:\n${firstLines(await output.text())}`);
+}
+
+/** What `inspect` tells of a file that is no text. */
+function inspected(file) {
+  return execFileSync(process.execPath, [CLI, 'inspect', file], { encoding: 'utf8' }).trimEnd();
 }
 
 function firstLines(text) {
