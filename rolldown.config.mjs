@@ -23,19 +23,20 @@ const asFunctions = {
 };
 
 /**
- * The executable's program, what a thread does, and what the benchmark's process does, which measures what is run.
+ * The executable's program, what a thread does, and what the one that checks Templates does. The benchmark bundles what it
+ * measures by the same settings (bench/rolldown.config.mjs).
  * PACKAGE_FOLDER and KERNEL_FILE lead to the same places from dist/bundled as from where they stood.
  */
-const program = {
+export const program = {
   input: {
-    program: 'dist/src/program.js',
-    thread: 'dist/workers/serve-runs.js',
-    'measured-run': 'dist/bench/measured-run.js',
+    program: 'dist/src/runtime/program.js',
+    thread: 'dist/workers/thread/serve-runs.js',
+    checks: 'dist/src/catalog/serve-checks.js',
   },
   platform: 'node',
   plugins: [asFunctions],
   // They load native code or files of their own from where they lie, or are of no use to a thread.
-  external: [/^(busboy|classic-level|exceljs|pino|piscina|prom-client|uWebSockets\.js)(\/|$)/],
+  external: [/^(busboy|classic-level|pino|piscina|prom-client|uWebSockets\.js)(\/|$)/],
   output: {
     dir: 'dist/bundled',
     format: 'cjs',
@@ -48,10 +49,10 @@ const program = {
 };
 
 /** A thread that reads ahead: of nothing but its own code, as CommonJS, it starts in 40 instead of 60 ms. */
-const scout = {
-  input: 'dist/workers/scout-main.js',
+const readAhead = {
+  input: 'dist/workers/thread/read-ahead-main.js',
   platform: 'node',
-  output: { file: 'dist/workers/scout.cjs', format: 'cjs', sourcemap: true },
+  output: { file: 'dist/workers/read-ahead.cjs', format: 'cjs', sourcemap: true },
 };
 
-export default [libraries, program, scout];
+export default [libraries, program, readAhead];
