@@ -18,6 +18,7 @@ const BUDGET_BYTES = 256 * MIB;
 /** For one file on a machine that may be busy with other things. */
 const MILLISECONDS_MAX = isLong ? 2000 : 10_000;
 const MUTATION_MILLISECONDS = sweep({ short: 1500, long: 60_000 });
+const MUTATIONS_MIN = 100;
 t.setTimeout(300_000);
 
 const TEMPLATES = {
@@ -119,7 +120,7 @@ t.test('hostile files', { timeout: 280_000, buffered: false }, async (t) => {
     let sent = 0;
     await Promise.all(
       Array.from({ length: 4 }, async () => {
-        while (Date.now() < end) {
+        while (Date.now() < end || sent <= MUTATIONS_MIN) {
           const content = mutated(random);
           const answer = await send(content, 'x.csv', random(2) === 0 ? 'all' : 'text');
           sent += 1;
@@ -127,7 +128,7 @@ t.test('hostile files', { timeout: 280_000, buffered: false }, async (t) => {
         }
       }),
     );
-    t.ok(sent > 100, `${sent} mutations, seed ${seed}`);
+    t.comment(`${sent} mutations, seed ${seed}`);
   });
 
   t.test('nothing was a fault, nothing is left', async (t) => {
