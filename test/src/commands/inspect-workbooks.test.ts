@@ -70,7 +70,7 @@ t.test('--sheet reads another by number or name, and its header row counts as th
       sheets: [{ read: false }, { read: true }],
       explanation: {
         sheet: { confidence: 1, runner_up: null, reason: /declared/ },
-        header_row: { confidence: 0.9, runner_up: 2, reason: /^2 of the 2 columns.*above the table/ },
+        header_row: { confidence: 0.9, runner_up: 2, reason: /^1 of the 1 columns.*above the table/ },
       },
     });
   }

@@ -10,6 +10,7 @@ import { ZipArchive } from '../zip/zip-archive.ts';
 import type { CellRange } from './cell-range.ts';
 import { type ChosenSheet, chooseSheets, type SheetChoice } from './chosen-sheets.ts';
 import { explainWorkbook, measureSheets } from './describe-sheets.ts';
+import { inPart } from './malformed-workbook.ts';
 import { type OpenWorkbook, openWorkbook } from './open-workbook.ts';
 import { RowBatch } from './row-batch.ts';
 import type { GiveWay } from './shared-strings.ts';
@@ -123,7 +124,7 @@ function* openSheet(
 ): Coroutine<ReadSheet | null> {
   const skipHidden = input.hidden === 'skip';
   const fillsMerged = input.merged === 'fill';
-  const merged: readonly CellRange[] = fillsMerged ? yield* workbook.mergedRanges(chosen.sheet, giveWay) : [];
+  const merged: readonly CellRange[] = fillsMerged ? yield* mergedOf(workbook, chosen, giveWay) : [];
   const preamble = input.preamble.length === 0 ? null : new MetaSearch(input.preamble, input.nullValues);
   const header = yield* findSheetHeader(
     chosen,
@@ -136,6 +137,10 @@ function* openSheet(
     { headerRow: overrides.headerRow ?? input.csv.headerRow, expected, giveWay, fillsMerged, preamble },
   );
   return header === null ? null : { chosen, header, merged };
+}
+
+function mergedOf(workbook: OpenWorkbook, { sheet, number }: ChosenSheet, giveWay: GiveWay) {
+  return inPart(() => `the merged cells of sheet ${number}`, workbook.mergedRanges(sheet, giveWay));
 }
 
 function refuseOther(first: SheetHeader, other: SheetHeader, { number }: ChosenSheet): void {

@@ -42,7 +42,7 @@ export class SheetPass {
     chosen: ChosenSheet,
     { skipHidden, merged, sink }: { skipHidden: boolean; merged: readonly CellRange[]; sink: CellSink },
   ) {
-    const reader = workbook.read(chosen.sheet, { skipHidden, range: chosen.range });
+    const reader = openedSheet(workbook, chosen, skipHidden);
     this.#reader = reader;
     this.#chosen = chosen;
     const columnOf = (column: number): number => reader.columnOf(column);
@@ -76,6 +76,15 @@ export class SheetPass {
     if (failure.code !== 'MALFORMED_FILE') return new Failed(failure.code, failure.message, failure.columns);
     const place = row === 0 ? 'before its first row' : `at row ${row}, column ${columnLetters(column)} or behind it`;
     return new Failed(failure.code, `${failure.message} (Sheet ${this.#chosen.number}, ${place}.)`);
+  }
+}
+
+function openedSheet(workbook: OpenWorkbook, { sheet, range, number }: ChosenSheet, skipHidden: boolean): SheetReader {
+  try {
+    return workbook.read(sheet, { skipHidden, range });
+  } catch (error) {
+    if (!(error instanceof Failed) || error.failure.code !== 'MALFORMED_FILE') throw error;
+    throw new Failed('MALFORMED_FILE', `${error.failure.message} (Sheet ${number}.)`);
   }
 }
 
