@@ -7,8 +7,8 @@ import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { Failed } from '../../workers/protocol/failure.ts';
 import {
   encodingProblem,
-  type Inspection,
   type InspectedSheet,
+  type Inspection,
   type InspectOptions,
   inspectFile,
 } from '../../workers/run/inspect.ts';

@@ -4,7 +4,7 @@ import { Failed } from '../../protocol/failure.ts';
 import type { RunReport } from '../../run/report.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { mergeCounts } from '../csv/counts.ts';
-import type { FileHead, RowReader } from '../reader.ts';
+import type { FileHead, RowReader, SheetRow } from '../reader.ts';
 import type { CellRange } from './cell-range.ts';
 import type { CellSink } from './cell-sink.ts';
 import type { ChosenSheet } from './chosen-sheets.ts';
@@ -108,6 +108,10 @@ export class WorkbookReader implements RowReader {
     return this.#rows.rowsRead;
   }
 
+  placeOf(row: number): SheetRow | null {
+    return this.#rows.places.of(row);
+  }
+
   next(rowsMax: number): Batch | 'wait' | 'end' {
     if (this.#isEnded) return 'end';
     const rows = this.#rows;
@@ -150,6 +154,7 @@ export class WorkbookReader implements RowReader {
     const { workbook, sheets, skipHidden, rows } = this.#parts;
     const { chosen, header, merged } = sheets[this.#index]!;
     rows.beginSheet(chosen.sheet.name, header.firstDataRow);
+    rows.places.beginSheet(chosen.number);
     this.#pass = new SheetPass(workbook, chosen, { skipHidden, merged, sink: rows });
   }
 
