@@ -1,4 +1,4 @@
-// What `inspect` says of workbooks: their sheets with sizes and kinds, which of them is read, and why.
+// What `inspect` and `run` say of local workbooks: sheets with sizes and kinds, which is read and why, where cells were wrong.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -99,4 +99,16 @@ t.test('many files of several types in one call, each with its explanation', asy
   t.match(lines[3], { type: 'parquet', explanation: { header_row: { confidence: 1, reason: /schema/ } } });
   t.match(lines[4], { explanation: { sheet: { confidence: 1, runner_up: null } } });
   t.notOk('sheets' in lines[0]!);
+});
+
+t.test('run names the rows of a sheet in which cells were wrong', async (t) => {
+  writeFileSync(
+    at('parse.yaml'),
+    'input: {sheet: "*"}\noperations:\n  - {parse_number: {columns: n, decimal: ".", on_error: blank}}\n',
+  );
+  const rows = rowsOf([['Title'], [], ['id', 'n'], [1, 'x'], [2, 3], [3, 'y']]);
+  writeFileSync(at('wrong.xlsx'), workbookOf({ rows, moreSheets: [{ name: 'Two', rows }] }));
+  const { status, stderr } = await cli('run', at('parse.yaml'), at('wrong.xlsx'), '-o', at('wrong.csv'));
+  t.equal(status, 0);
+  t.match(stderr, /1 parse_number: NOT_A_NUMBER 4 times, first in sheet 1 rows 4 6, sheet 2 rows 4 6$/m);
 });
