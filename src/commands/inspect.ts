@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { inputFormats } from '../../workers/input/index.ts';
 import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { Failed } from '../../workers/protocol/failure.ts';
-import { encodingProblem, type Inspection, type InspectOptions, inspectFile } from '../../workers/run/inspect.ts';
+import {
+  encodingProblem,
+  type InspectedSheet,
+  type Inspection,
+  type InspectOptions,
+  inspectFile,
+} from '../../workers/run/inspect.ts';
 import type { Template } from '../../workers/template/template.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { delimiter } from './delimiter.ts';
@@ -25,11 +31,16 @@ const FLAGS = {
     purpose: "such as windows-1252 (the Template's, else the most likely one)",
   },
   delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (as the Template says, else detected)' },
+  sheet: {
+    kind: 'value',
+    placeholder: 'NAME',
+    purpose: "of a workbook, or its number from 1 (the Template's, else the first visible one with cells)",
+  },
   explain: {
     kind: 'switch',
     purpose:
-      'also explanation of a CSV: {delimiter, header_row}, each with confidence (0 to 1), runner_up (what came next; ' +
-      'null for nothing, or for no header) and reason in words (off)',
+      'also explanation: {delimiter, header_row} of a CSV, {sheet, header_row} of a workbook, {records, header_row} of JSON; each ' +
+      'with confidence (0 to 1), runner_up (what came next; null for nothing, or for no header) and reason in words (off)',
   },
 } as const;
 
@@ -40,7 +51,9 @@ export const command: Command = {
 Prints one JSON line per file ("-" is standard input): {file, type, encoding, delimiter, quote, header_row, columns,
 rows}, or {file, error, message}. header_row counts records from 0 and is null when there is none; of a header of several
 lines, whose texts are joined, it is the last one, and header_lines is there too; columns are {count, names},
-and kinds where the file knows types: how many cells of each kind a column has.
+and kinds where the file knows types: how many cells of each kind a column has. Of a workbook sheets is there too: all of
+its sheets as {number, name, visibility, read, rows, columns, kinds}, where rows and columns reach to the last cell with
+something in it, and kinds counts the cells of each of these columns, titles and header among them.
 
 ${flagsHelp(FLAGS)}
 
@@ -62,6 +75,7 @@ async function inspectFiles(args: readonly string[], io: CommandIo): Promise<num
     ...(template === undefined ? {} : { template }),
     ...(values.has('encoding') ? { encoding: encoding(values.get('encoding')!) } : {}),
     ...(separator === null ? {} : { delimiter: separator }),
+    ...(values.has('sheet') ? { sheet: sheet(values.get('sheet')!) } : {}),
   };
   const folder = mkdtempSync(join(tmpdir(), 'template-run-'));
   let status = EXIT_OK;
@@ -91,13 +105,16 @@ function encoding(label: string): string {
   throw new UsageError(`--encoding ${problem}`);
 }
 
-async function inspectOne(
-  file: string,
-  copyPath: string,
-  options: InspectOptions,
-): Promise<Readonly<Record<string, unknown>>> {
+/** What is a number is a place in the workbook. */
+function sheet(text: string): string | number {
+  if (text === '') throw new UsageError('--sheet takes the name of a sheet, or its number from 1.');
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text;
+}
+
+async function inspectOne(file: string, copyPath: string, options: InspectOptions): Promise<Written> {
   try {
-    const { head, rows, kinds, doubt, explanation } = await inspectFile(await localInput(file, copyPath), options);
+    const found = await inspectFile(await localInput(file, copyPath), options);
+    const { head, rows, kinds, doubt, explanation, sheets } = found;
     return {
       file,
       type: head.type,
@@ -113,10 +130,9 @@ async function inspectOne(
         ...(kinds === null ? {} : { kinds }),
       },
       rows,
+      ...(sheets === null ? {} : { sheets: sheets.map(writtenSheet) }),
       ...(doubt === null ? {} : { doubt }),
-      ...(explanation === null
-        ? {}
-        : { explanation: { delimiter: written(explanation.delimiter), header_row: written(explanation.headerRow) } }),
+      ...(explanation === null ? {} : { explanation: writtenExplanation(explanation) }),
     };
   } catch (error) {
     if (error instanceof Failed) return { file, error: error.failure.code, message: error.failure.message };
@@ -126,9 +142,28 @@ async function inspectOne(
   }
 }
 
-type Explanation = NonNullable<Inspection['explanation']>;
-type Choice = Explanation[keyof Explanation];
+type Written = Readonly<Record<string, unknown>>;
 
-function written({ confidence, runnerUp, reason }: Choice): Readonly<Record<string, unknown>> {
-  return { confidence, runner_up: runnerUp, reason };
+function writtenExplanation({ delimiter, sheet, records, headerRow }: NonNullable<Inspection['explanation']>): Written {
+  const choices = { delimiter, sheet, records, header_row: headerRow };
+  return Object.fromEntries(
+    Object.entries(choices).flatMap(([name, choice]) =>
+      choice === undefined
+        ? []
+        : [[name, { confidence: choice.confidence, runner_up: choice.runnerUp, reason: choice.reason }]],
+    ),
+  );
+}
+
+function writtenSheet({ number, name, visibility, isRead, rows, columns, kinds, problem }: InspectedSheet): Written {
+  return {
+    number,
+    name,
+    visibility: visibility === 'veryHidden' ? 'very_hidden' : visibility,
+    read: isRead,
+    rows,
+    columns,
+    kinds,
+    ...(problem === null ? {} : { error: problem.failure.code, message: problem.failure.message }),
+  };
 }

@@ -1,6 +1,6 @@
 // What `run` says of each file on standard error: counts by operation and code, never a value.
 import type { RunOutcome } from '../../workers/protocol/messages.ts';
-import type { CodeCounts } from '../../workers/run/report.ts';
+import type { CodeCounts, ReportedPlace } from '../../workers/run/report.ts';
 
 export interface LocalResult {
   readonly input: string;
@@ -33,7 +33,7 @@ export function summaryOf(result: LocalResult, json: boolean): string {
   const head = `${input}: ${counted(report.rows_read, 'row')} read, ${rowsWritten} written in ${Math.round(milliseconds)} ms`;
   return [
     head + (truncated ? ', cut at the cap' : ''),
-    ...codeLines('input', report.input.errors),
+    ...codeLines('input', report.input.errors, report.input.places),
     ...operationLines(result),
     ...(report.rejects === undefined ? [] : [`  ${counted(report.rejects.rows, 'row')} rejected (--rejects FILE)`]),
   ].join('\n');
@@ -45,14 +45,29 @@ function operationLines({ outcome }: LocalResult): string[] {
     if (rows_in !== rows_out) parts.push(`${counted(rows_in, 'row')} in, ${rows_out} out`);
     if (cells_changed > 0) parts.push(`${counted(cells_changed, 'cell')} changed`);
     const name = `${index + 1} ${operation}${id === null ? '' : ` (${id})`}`;
-    return [...(parts.length > 0 ? [`  ${name}: ${parts.join(', ')}`] : []), ...codeLines(name, errors)];
+    return [
+      ...(parts.length > 0 ? [`  ${name}: ${parts.join(', ')}`] : []),
+      ...codeLines(name, errors, outcome.report.input.places),
+    ];
   });
 }
 
-function codeLines(place: string, counts: CodeCounts): string[] {
+function codeLines(place: string, counts: CodeCounts, places: readonly ReportedPlace[] = []): string[] {
   return Object.entries(counts).map(
-    ([code, { count, rows }]) => `  ${place}: ${code} ${counted(count, 'time')}, first in rows ${rows.join(' ')}`,
+    ([code, { count, rows }]) => `  ${place}: ${code} ${counted(count, 'time')}, first in ${rowsText(rows, places)}`,
   );
+}
+
+/** Of a workbook as a spreadsheet program counts them, else as the data does. */
+function rowsText(rows: readonly number[], places: readonly ReportedPlace[]): string {
+  const found = places.filter(({ row }) => rows.includes(row));
+  if (found.length === 0) return `rows ${rows.join(' ')}`;
+  return [...new Set(found.map(({ sheet }) => sheet))]
+    .map((sheet) => {
+      const sheetRows = found.filter((place) => place.sheet === sheet).map(({ sheet_row }) => sheet_row);
+      return `sheet ${sheet} rows ${sheetRows.join(' ')}`;
+    })
+    .join(', ');
 }
 
 function counted(count: number, noun: string): string {

@@ -1,6 +1,7 @@
 // The schema of a Run's report for the OpenAPI document: workers/run/report.ts is where it is made.
 
 const TEXT = { type: 'string' };
+const ROW_NUMBER = { type: 'integer', minimum: 1 };
 const COUNT = { type: 'integer', minimum: 0 };
 const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 
@@ -36,6 +37,15 @@ const INPUT = {
     errors: ROW_ERRORS_REF,
     quotes_after_space: { const: true, description: 'Only where there were such quotes.' },
     header_lines: { type: 'integer', minimum: 2, description: 'Only where several lines were joined into one header.' },
+    places: {
+      type: 'array',
+      description: 'Of a workbook: where the rows stand that errors name, the first 100 of them. All count from 1.',
+      items: {
+        type: 'object',
+        properties: { row: ROW_NUMBER, sheet: ROW_NUMBER, sheet_row: ROW_NUMBER },
+        required: ['row', 'sheet', 'sheet_row'],
+      },
+    },
   },
   required: ['type', 'encoding', 'delimiter', 'header_row', 'errors'],
 };

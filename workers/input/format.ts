@@ -9,8 +9,8 @@ import type { TaskOverrides } from '../protocol/messages.ts';
 import type { Pauses } from '../run/slice-clock.ts';
 import type { TemplateInput } from '../template/template.ts';
 import type { Coroutine } from '../thread/coroutine.ts';
-import type { FormExplanation } from './detect/explain-form.ts';
 import type { ExpectedHeaders } from './expected-headers.ts';
+import type { FileExplanation, SheetSize } from './explanation.ts';
 import type { FileStart } from './file-start.ts';
 import type { ReadAheadThread } from './read-ahead/read-ahead-thread.ts';
 import type { FileHead, RowReader } from './reader.ts';
@@ -48,7 +48,9 @@ export interface OpenSettings {
   /** Gets what speaks against the file as it was detected, in place of a throw. */
   readonly onDoubt?: (failed: Failed) => void;
   /** Gets why the file was read as it was detected; only for those who ask, as it takes as long again. */
-  readonly onExplained?: (explanation: FormExplanation) => void;
+  readonly onExplained?: (explanation: FileExplanation) => void;
+  /** Gets all sheets of a workbook; only for those who ask, as it reads each of them to its end. */
+  readonly onSheets?: (sheets: readonly SheetSize[]) => void;
 }
 
 /** What a format is given that reads a whole file: such a file may be an archive, and hold state that grows. */

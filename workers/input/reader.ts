@@ -33,6 +33,12 @@ export interface FileHead {
 /** Values around a table by the Template's names for them; null: the file has none. They never leave the engine. */
 export type MetaValues = Readonly<Record<string, string | null>>;
 
+/** As a spreadsheet program counts: both from 1. */
+export interface SheetRow {
+  readonly sheet: number;
+  readonly row: number;
+}
+
 /** Rows of one file, in order. */
 export interface RowReader {
   readonly head: FileHead;
@@ -52,6 +58,8 @@ export interface RowReader {
   useColumns?(fields: Iterable<number>): void;
   /** Data rows read so far. */
   readonly rowsRead: number;
+  /** Where a data row, from 1, stands in a workbook; null where it is not known. Of other files the number tells it. */
+  placeOf?(row: number): SheetRow | null;
   /** Adds what was met on the way (RAGGED_ROW, STRAY_QUOTE). */
   describe(report: RunReport): void;
   close(): void;

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { BATCH_ROWS_MAX } from '../batch/batch.ts';
 import { SpillFolder } from '../execution/spill/spill-folder.ts';
-import type { FormExplanation } from '../input/detect/explain-form.ts';
 import { canTryAgain, type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
 import { AUTO, encodingName, SUGGESTED_NAMES } from '../input/encoding/labels.ts';
 import { Undecodable } from '../input/encoding/undecodable.ts';
 import { ExpectedHeaders } from '../input/expected-headers.ts';
+import type { FileExplanation, SheetSize } from '../input/explanation.ts';
 import type { InputFormat } from '../input/format.ts';
 import { highLinesOfFile } from '../input/look-through.ts';
 import { openRows } from '../input/open-rows.ts';
@@ -23,7 +23,7 @@ import { inputOf } from '../template/sections.ts';
 import { suggestion } from '../template/suggestion.ts';
 import type { Template, TemplateInput } from '../template/template.ts';
 import { runCoroutine } from '../thread/coroutine.ts';
-import { KindCounter, type KindCounts } from './kind-counts.ts';
+import { byName, KindCounter, type KindCounts } from './kind-counts.ts';
 
 export interface Inspection {
   readonly head: FileHead;
@@ -33,8 +33,14 @@ export interface Inspection {
   readonly kinds: readonly KindCounts[] | null;
   /** Why a Run would refuse to read the file as it was detected; null where it would not. */
   readonly doubt: string | null;
-  /** Why it is read as it is; null unless it was asked for, and for files that are no CSV. */
-  readonly explanation: FormExplanation | null;
+  /** Why it is read as it is; null unless it was asked for. */
+  readonly explanation: FileExplanation | null;
+  /** Null for a file that is no workbook. */
+  readonly sheets: readonly InspectedSheet[] | null;
+}
+
+export interface InspectedSheet extends Omit<SheetSize, 'kinds'> {
+  readonly kinds: readonly KindCounts[];
 }
 
 export interface InspectOptions {
@@ -48,6 +54,8 @@ export interface InspectOptions {
   /** In place of the Template's, or of the most likely one. */
   readonly encoding?: string;
   readonly delimiter?: string;
+  /** Of a workbook, in place of the Template's, or of the first one with cells. */
+  readonly sheet?: string | number;
 }
 
 /** Reads the whole file. Throws Failed (see failure.ts), or a system error when it cannot be read. */
@@ -74,8 +82,9 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
   const spill = new SpillFolder(join(tmpdir(), `template-run-${randomUUID()}`));
   let reader: RowReader | null = null;
   let doubt: string | null = null;
-  let explanation: FormExplanation | null = null;
-  const explain = (found: FormExplanation): void => {
+  let explanation: FileExplanation | null = null;
+  let sheets: InspectedSheet[] | null = null;
+  const explain = (found: FileExplanation): void => {
     explanation = found;
   };
   try {
@@ -94,6 +103,9 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
       onDoubt: ({ failure }) => {
         doubt ??= failure.message;
       },
+      onSheets: (sizes) => {
+        sheets = sizes.map((size) => ({ ...size, kinds: size.kinds.map(byName) }));
+      },
       ...(options.explains === true ? { onExplained: explain } : {}),
     });
     reader = await runCoroutine(opening);
@@ -106,7 +118,7 @@ async function inspectOnce(path: string, options: InspectOptions, tries: Encodin
       else counter?.add(state);
       arena.clear();
     }
-    return { head, rows: reader.rowsRead, kinds: counter?.counts ?? null, doubt, explanation };
+    return { head, rows: reader.rowsRead, kinds: counter?.counts ?? null, doubt, explanation, sheets };
   } finally {
     reader?.close();
     source.close();
@@ -120,8 +132,9 @@ export function encodingProblem(label: string): string | null {
   return `takes a name such as utf-8 or windows-1252.${suggestion(label, SUGGESTED_NAMES)}`;
 }
 
-function inputFor({ template, encoding }: InspectOptions): TemplateInput {
-  const input = template?.input ?? inputOf({ csv: { encoding: AUTO } });
+function inputFor({ template, encoding, sheet }: InspectOptions): TemplateInput {
+  const given = template?.input ?? inputOf({ csv: { encoding: AUTO } });
+  const input = sheet === undefined ? given : { ...given, sheet, table: null };
   return encoding === undefined ? input : { ...input, csv: { ...input.csv, encoding } };
 }
 

@@ -8,6 +8,7 @@ import {
   KIND_NUMBER,
   KIND_TEXT,
   KIND_TIME,
+  NATIVE_KINDS,
 } from '../kernel/layout/native-kinds.ts';
 
 const NAMES = new Map([
@@ -27,7 +28,7 @@ export class KindCounter {
   readonly #counts: readonly Float64Array[];
 
   constructor(columns: number) {
-    this.#counts = Array.from({ length: columns }, () => new Float64Array(NAMES.size));
+    this.#counts = Array.from({ length: columns }, () => new Float64Array(NATIVE_KINDS));
   }
 
   add(batch: Batch): void {
@@ -47,8 +48,11 @@ export class KindCounter {
 
   /** By column. */
   get counts(): KindCounts[] {
-    return this.#counts.map((counts) =>
-      Object.fromEntries([...NAMES].flatMap(([kind, name]) => (counts[kind]! > 0 ? [[name, counts[kind]!]] : []))),
-    );
+    return this.#counts.map(byName);
   }
+}
+
+/** @param counts by kind */
+export function byName(counts: Float64Array): KindCounts {
+  return Object.fromEntries([...NAMES].flatMap(([kind, name]) => (counts[kind]! > 0 ? [[name, counts[kind]!]] : [])));
 }

@@ -65,6 +65,8 @@ export interface RunReport {
     quotes_after_space?: true;
     /** Of a header of several lines, whose texts were joined; absent for one. */
     header_lines?: number;
+    /** Of a workbook, where the rows stand that errors name, by row; absent where there are none. */
+    places?: ReportedPlace[];
   };
   operations: OperationReport[];
   output: {
@@ -76,6 +78,32 @@ export interface RunReport {
   tables: Record<string, string>;
   /** The second file of a Template that rejects rows; absent where it does not. */
   rejects?: { rows: number; size_bytes: number };
+}
+
+/** A row of the data, and where a spreadsheet program shows it: all from 1. */
+export interface ReportedPlace {
+  readonly row: number;
+  readonly sheet: number;
+  readonly sheet_row: number;
+}
+
+/** So many places are told: what is wrong in more rows is seldom mended by hand. */
+const REPORT_PLACES_MAX = 100;
+
+/** Notes where the rows stand that the report names. */
+export function tellPlaces(
+  report: RunReport,
+  placeOf: (row: number) => Pick<ReportedPlace, 'sheet' | 'row'> | null,
+): void {
+  const counts = [report.input.errors, ...report.operations.map(({ errors }) => errors), report.output.errors ?? {}];
+  const named = new Set(counts.flatMap((codes) => Object.values(codes).flatMap(({ rows }) => rows)));
+  const places = [...named]
+    .sort((left, right) => left - right)
+    .flatMap((row): ReportedPlace[] => {
+      const place = placeOf(row);
+      return place === null ? [] : [{ row, sheet: place.sheet, sheet_row: place.row }];
+    });
+  if (places.length > 0) report.input.places = places.slice(0, REPORT_PLACES_MAX);
 }
 
 /** Notes how a file was read. */

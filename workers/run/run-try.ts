@@ -20,7 +20,7 @@ import type { Coroutine } from '../thread/coroutine.ts';
 import { Misread } from './misread.ts';
 import { lackOfMeta, withReading } from './missing-columns.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
-import { type RunReport, tellInput } from './report.ts';
+import { type RunReport, tellInput, tellPlaces } from './report.ts';
 import { emptyReport, type RunJob } from './run-job.ts';
 import { SliceClock } from './slice-clock.ts';
 import type { Sliced, Steps } from './time-slices.ts';
@@ -251,6 +251,7 @@ export class RunTry {
     const report = this.#report;
     this.#reader?.describe(report);
     report.rows_read = this.#reader?.rowsRead ?? 0;
+    if (this.#reader?.placeOf !== undefined) tellPlaces(report, (row) => this.#reader!.placeOf!(row));
     const sound = failure === null && pipeline !== null;
     const { output, rejects } = sound ? pipeline.takeFiles() : { output: null, rejects: null };
     return {
@@ -258,10 +259,17 @@ export class RunTry {
       truncated: sound && pipeline.truncated,
       output,
       rejects,
-      failure,
+      failure: this.#placed(failure),
       report,
       busyMilliseconds: this.#clock.busyMilliseconds,
     };
+  }
+
+  /** A row that ended the Run is found in a workbook by its sheet and its number there. */
+  #placed(failure: Failure | null): Failure | null {
+    const place = failure?.place === undefined ? null : (this.#reader?.placeOf?.(failure.place.row) ?? null);
+    if (failure === null || place === null) return failure;
+    return { ...failure, message: `${failure.message} (Sheet ${place.sheet}, row ${place.row}.)` };
   }
 
   async #giveWay(): Promise<void> {

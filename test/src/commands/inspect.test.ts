@@ -83,10 +83,27 @@ t.test('reasons', async (t) => {
   });
 });
 
-t.test('other types have no explanation', async (t) => {
-  writeFileSync(at('a.json'), '{}');
-  const { stdout } = await cli('inspect', '--explain', at('a.json'));
-  t.notOk('explanation' in JSON.parse(stdout));
+t.test('JSON, Parquet and fixed columns say where columns come from', async (t) => {
+  const columns = 'the keys of the records name the columns';
+  const json: readonly (readonly [text: string, records: string, headerRow: string])[] = [
+    ['{"a":1}\n{"a":2}\n', 'records stand one after the other', columns],
+    ['[{"a":1}]', 'the file is one list', columns],
+    ['[["a"],[1]]', 'the file is one list', 'of a list of lists the first one is the header'],
+    ['{"n":1,"rows":[{"a":1}]}', 'it is the only list of objects in the object that the file is', columns],
+  ];
+  const paths = json.map(([text], index) => {
+    writeFileSync(at(`${index}.json`), text);
+    return at(`${index}.json`);
+  });
+  const { status, stdout } = await cli('inspect', '--explain', ...paths);
+  t.equal(status, 0);
+  const lines = stdout.trim().split('\n');
+  for (const [index, [, records, headerRow]] of json.entries()) {
+    t.strictSame(JSON.parse(lines[index]!).explanation, {
+      records: { confidence: 1, runner_up: null, reason: records },
+      header_row: { confidence: 1, runner_up: null, reason: headerRow },
+    });
+  }
 });
 
 t.test('as a Template reads it, and with what is declared at the command', async (t) => {

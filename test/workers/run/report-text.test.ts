@@ -24,7 +24,11 @@ const reports: fc.Arbitrary<RunReport> = fc.record({
       errors,
     })
     .chain((input) =>
-      fc.constantFrom(input, { ...input, quotes_after_space: true as const }, { ...input, header_lines: 2 }),
+      fc.constantFrom(
+        input,
+        { ...input, quotes_after_space: true as const },
+        { ...input, header_lines: 2, places: [{ row: 1, sheet: 2, sheet_row: 7 }] },
+      ),
     ),
   operations: fc.array(
     fc.record({

@@ -1,23 +1,11 @@
 // Says why a file was read as it was detected: how sure that is, what came next, and the reason in words. It works again
 // what the detectors have worked, for people who ask; no Run does. No text of the file is in a reason.
+import { type Choice, type FileExplanation, rounded } from '../explanation.ts';
 import { bodyBelow, type Cells, compareWithBody, filledCells } from './body-comparison.ts';
 import type { DetectedForm } from './detect-form.ts';
 import { type ScoredDialect, scoredDialects, typeScore } from './dialect.ts';
 import { HEADER_RECORDS_MAX } from './header-row.ts';
 import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
-
-export interface Choice<T> {
-  /** From 0 to 1; 0.5: the runner-up is as good, or nothing speaks for either. */
-  readonly confidence: number;
-  /** The next best; null where nothing else was possible, and of header rows where it is that there is none. */
-  readonly runnerUp: T | null;
-  readonly reason: string;
-}
-
-export interface FormExplanation {
-  readonly delimiter: Choice<string>;
-  readonly headerRow: Choice<number>;
-}
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   [',', 'comma'],
@@ -47,13 +35,13 @@ const WORDS_CONFIDENCE = 0.6;
 /** Lines of words above a header may be a part of it. */
 const BELOW_TITLES_FACTOR = 0.9;
 
-const DECIMALS = 100;
+const PERCENT = 100;
 
 /** @param form what detectForm found in this text */
-export function explainForm(text: string, ended: boolean, form: DetectedForm): FormExplanation {
+export function explainForm(text: string, ended: boolean, form: DetectedForm): FileExplanation {
   const dialect: Dialect = { delimiter: form.oneColumn ? '' : form.delimiter!, quote: form.quote, spaced: form.spaced };
   const { records } = splitSample(text, dialect, ended);
-  return { delimiter: delimiterChoice(text, ended, form), headerRow: headerChoice(records, form) };
+  return { delimiter: delimiterChoice(text, ended, form), headerRow: explainHeader(records, form) };
 }
 
 function delimiterChoice(text: string, ended: boolean, form: DetectedForm): Choice<string> {
@@ -92,7 +80,7 @@ function oneColumnDoubt({ sample }: ScoredDialect): number {
 function factsOf({ dialect, sample }: ScoredDialect): string {
   const { width, count, records } = widthOf(sample);
   const name = NAMES.get(dialect.delimiter) ?? 'another mark';
-  const cells = Math.round(typeScore(sample) * DECIMALS);
+  const cells = Math.round(typeScore(sample) * PERCENT);
   const stray = sample.strayQuotes === 0 ? '' : `, with ${sample.strayQuotes} quotes where none can stand`;
   return `${name}, which cuts ${count} of ${records} records into ${width} fields, ${cells} % of them like one cell${stray}`;
 }
@@ -106,8 +94,11 @@ function widthOf({ records }: SampleRecords): { width: number; count: number; re
   return { width, count, records: filled.length };
 }
 
-function headerChoice(records: readonly Cells[], form: DetectedForm): Choice<number> {
-  const { headerRow, headerLines = 1 } = form;
+/** @param found where the header was found among these records */
+export function explainHeader(
+  records: readonly Cells[],
+  { headerRow, headerLines = 1 }: Pick<DetectedForm, 'headerRow' | 'headerLines'>,
+): Choice<number> {
   const firstFilled = records.findIndex((record) => filledCells(record) > 0);
   if (headerRow === null) return noHeader(records, firstFilled);
   const record = records[headerRow] ?? [];
@@ -140,8 +131,4 @@ function noHeader(records: readonly Cells[], firstFilled: number): Choice<number
       : `the first row has a number, date or address in ${alike} of the ${typed} columns that have them below`;
   const confidence = typed === 0 ? EVEN_CHANCE : EVEN_CHANCE + (alike / typed) * EVEN_CHANCE;
   return { confidence: rounded(confidence), runnerUp: firstFilled, reason };
-}
-
-function rounded(value: number): number {
-  return Math.round(value * DECIMALS) / DECIMALS;
 }

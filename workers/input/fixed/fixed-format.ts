@@ -4,6 +4,7 @@ import { Failed } from '../../protocol/failure.ts';
 import { awaited } from '../../thread/coroutine.ts';
 import { sampleText } from '../detect/detect-form.ts';
 import { textSource } from '../encoding/text-source.ts';
+import { certain } from '../explanation.ts';
 import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
 import { MetaSearch } from '../meta-values.ts';
@@ -31,6 +32,7 @@ export const fixedFormat: StreamedFormat = {
     const { csv, fixed, nullValues } = settings.input;
     const encoding = start.encoding(csv.encoding);
     const header = settings.overrides.headerRow ?? csv.headerRow;
+    settings.onExplained?.({ headerRow: certain('the Template says where the columns are') });
     const footer = yield* readFooter({ delimiter: '', quote: '', encoding }, settings);
     return yield* openFixedReader({
       format: FIXED,

@@ -14,6 +14,7 @@ import type { FileHead, RowReader } from '../reader.ts';
 import { BytesSource } from '../source/bytes-source.ts';
 import { ForwardSource } from '../source/forward-source.ts';
 import type { ByteSource, WholeSource } from '../source/source.ts';
+import { explainRecords } from './explain-records.ts';
 import { findRecords, type RecordsPath } from './find-records.ts';
 import { JSON_FORMAT } from './json-name.ts';
 import { JsonReader } from './json-reader.ts';
@@ -97,6 +98,7 @@ class JsonOpening {
     const records = (yield* JsonRecords.enter(text, path, { flatten: this.#flattens, isWhole: true }))!;
     const { areLists } = records;
     if (areLists) yield* readListHeader(text, records, kernel.exports);
+    this.#settings.onExplained?.(explainRecords(path, areLists, input.json.records));
     const head: FileHead = {
       format: JSON_FORMAT,
       type: path === null ? 'ndjson' : 'json',

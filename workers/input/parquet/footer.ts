@@ -52,15 +52,20 @@ export class Footer {
   constructor(source: WholeSource, heap: Heap) {
     const { sizeBytes } = source;
     const tail = Buffer.alloc(TAIL_BYTES);
-    if (sizeBytes < MAGIC_BYTES + TAIL_BYTES) throw malformedParquet('it is cut off', sizeBytes);
+    if (sizeBytes < MAGIC_BYTES + TAIL_BYTES) throw malformedParquet('it is cut off behind its first bytes', sizeBytes);
     source.readAt(tail, sizeBytes - TAIL_BYTES);
     const magic = tail.toString('latin1', MAGIC_BYTES);
     if (magic === ENCRYPTED_MAGIC) throw encrypted();
-    if (magic !== MAGIC) throw malformedParquet('it does not end with PAR1, so it is cut off', sizeBytes - MAGIC_BYTES);
+    if (magic !== MAGIC) {
+      throw malformedParquet('it does not end with PAR1, so it is cut off', sizeBytes - MAGIC_BYTES);
+    }
     this.#bytes = tail.readUInt32LE(0);
     this.start = sizeBytes - TAIL_BYTES - this.#bytes;
-    if (this.start < MAGIC_BYTES)
-      throw malformedParquet('its metadata is longer than the file', sizeBytes - TAIL_BYTES);
+    if (this.start < MAGIC_BYTES) {
+      const there = sizeBytes - TAIL_BYTES - MAGIC_BYTES;
+      const what = `its metadata is said to have ${this.#bytes} bytes, of ${there} that are there`;
+      throw malformedParquet(what, sizeBytes - TAIL_BYTES);
+    }
     if (this.#bytes > FOOTER_BYTES_MAX)
       throw new Failed('FILE_TOO_LARGE', `The Parquet file has more than ${FOOTER_BYTES_MAX} bytes of metadata.`);
     this.#heap = heap;
@@ -135,8 +140,11 @@ export class Footer {
     const end = start + (numbers.get(7) ?? -1);
     const values = numbers.get(5) ?? -1;
     const codec = numbers.get(4) ?? -1;
-    if (start < MAGIC_BYTES || end < start || end > this.start || values < 0)
-      throw thrift.fail('a column that is said to lie outside of the file');
+    if (data < 0 || values < 0) throw thrift.fail('a column without a place or a number of values');
+    if (start < MAGIC_BYTES || end < start || end > this.start) {
+      const what = `a column that is said to have ${end - start} bytes from byte ${start} on`;
+      throw thrift.fail(`${what}, where columns end before byte ${this.start}`);
+    }
     return { start, end, codec, values };
   }
 }

@@ -132,7 +132,7 @@ export class LeafCells {
   #look(index: number, entry: number): void {
     const { heap } = this.#arena;
     const dictionary = this.#pages.dictionary!;
-    if (entry >= dictionary.count) throw malformedParquet('a value that its dictionary lacks', this.#pages.position);
+    if (entry >= dictionary.count) throw lacks(entry, dictionary.count, this.#pages.position);
     const slot = (this.#entriesAt >>> 2) + entry * ENTRY_WORDS;
     const kind = heap.u32[slot + 2]!;
     this.at[index] = heap.u32[slot]!;
@@ -175,4 +175,8 @@ export class LeafCells {
   #tooLong(bytesMax: number): Failed {
     return new Failed('MALFORMED_FILE', `A cell of column ${this.#column} has more than ${bytesMax} bytes.`);
   }
+}
+
+function lacks(entry: number, count: number, position: number): Failed {
+  return malformedParquet(`a value of number ${entry} in a dictionary of ${count}`, position);
 }

@@ -106,15 +106,19 @@ export class LeafPages {
     while (this.#valuesLeft > 0) {
       const { end } = this.#chunk;
       const start = this.#position;
-      if (start >= end) throw malformedParquet('fewer values in a column than its metadata says', start);
+      if (start >= end)
+        throw malformedParquet(`a column that ends ${this.#valuesLeft} values before its metadata says`, start);
       const header = readPageHeader(this.#tools.source, start, end);
       const body = start + header.headerBytes;
-      if (header.storedBytes > end - body) throw malformedParquet('a page that is longer than its column', start);
+      if (header.storedBytes > end - body) throw pageTooLong(header, end - body, start);
       this.#position = body + header.storedBytes;
       const broken = (): Failed => malformedParquet('a page that does not hold what its header says', start);
       if (header.kind === 'dictionary') this.#loadDictionary(header, body, broken);
       else if (header.kind !== 'other' && header.values > 0) {
-        if (header.values > this.#valuesLeft) throw malformedParquet('more values in a column than it says', start);
+        if (header.values > this.#valuesLeft) {
+          const what = `a page of ${header.values} values in a column that has ${this.#valuesLeft} left`;
+          throw malformedParquet(what, start);
+        }
         this.#valuesLeft -= header.values;
         this.#loadData(header, body, broken);
         return true;
@@ -130,7 +134,7 @@ export class LeafPages {
     while (this.#position < end) {
       const header = readPageHeader(this.#tools.source, this.#position, end);
       const next = this.#position + header.headerBytes + header.storedBytes;
-      if (next > end) throw malformedParquet('a page that is longer than its column', this.#position);
+      if (next > end) throw pageTooLong(header, end - this.#position - header.headerBytes, this.#position);
       this.#position = next;
       if (header.kind === 'data' || header.kind === 'data_v2') values += header.values;
     }
@@ -233,6 +237,10 @@ export class LeafPages {
     if (!isEmpty && !codec.inflate(input.subarray(plainBytes), output.subarray(plainBytes))) throw broken();
     return at;
   }
+}
+
+function pageTooLong({ storedBytes }: PageHeader, there: number, position: number): Failed {
+  return malformedParquet(`a page of ${storedBytes} bytes in a column that has ${there} left`, position);
 }
 
 /** Bits of numbers up to `max`. */

@@ -91,6 +91,9 @@ function checked({ numbers, page, isCompressed }: Fields, thrift: ThriftReader):
   const isSound =
     [bytes, storedBytes, values, definitionBytes, repetitionBytes].every((one) => one >= 0 && one < 2 ** 31) &&
     levelBytes <= Math.min(bytes, storedBytes);
-  if (!isSound) throw thrift.fail('a page header with impossible lengths');
+  if (!isSound) {
+    const lengths = `${bytes} bytes, ${storedBytes} of them stored, ${levelBytes} of levels, ${values} values`;
+    throw thrift.fail(`a page header with impossible lengths (${lengths})`);
+  }
   return header;
 }

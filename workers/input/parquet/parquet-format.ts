@@ -1,6 +1,7 @@
 // Parquet as an input format: which files are its own. What reads them is loaded when the first one comes.
 import { Failed } from '../../protocol/failure.ts';
 import { awaited } from '../../thread/coroutine.ts';
+import { certain } from '../explanation.ts';
 import type { WholeFileFormat } from '../format.ts';
 
 const MAGIC = 'PAR1';
@@ -22,6 +23,7 @@ export const parquetFormat: WholeFileFormat = {
 
   *open(source, _start, settings) {
     const { ParquetReader } = yield* awaited(import('./parquet-reader.ts'));
+    settings.onExplained?.({ headerRow: certain('the schema of the file names the columns') });
     return new ParquetReader(source, settings);
   },
 };

@@ -84,10 +84,9 @@ export class ParquetReader implements RowReader {
     const { flat, nested } = this.#used;
     let rows = Math.min(rowsMax, BATCH_ROWS_MAX, this.#rowsLeft);
     rows = Math.min(rows, Math.max(1, Math.floor(BATCH_CELLS_MAX / (flat.size + nested.size))));
-    for (const column of flat.values()) {
+    for (const [place, column] of flat) {
       if (column.rowsLeft === 0) {
-        if (!column.load())
-          throw malformedParquet('fewer rows in a column than in its row group', column.pages.position);
+        if (!column.load()) throw otherRows(place, `${this.#rowsLeft} rows fewer than`, column.pages.position);
         // A page is a unit of work.
         if (this.#settings.clock?.isDue()) return 'wait';
       }
@@ -124,7 +123,7 @@ export class ParquetReader implements RowReader {
     if (group === null) return false;
     for (const [number, pages] of leaves) {
       const chunk = group.chunks[number] ?? null;
-      if (chunk === null) throw malformedParquet('a row group that lacks a column', this.#footer.start);
+      if (chunk === null) throw this.#lacksLeaf(group, number);
       pages.open(chunk);
     }
     for (const column of nested.values()) for (const leaf of column.leaves) leaf.reset();
@@ -136,13 +135,11 @@ export class ParquetReader implements RowReader {
   /** What is left in a column behind the last row is a lie of the metadata. */
   #endGroup(): void {
     const { flat, nested } = this.#used!;
-    for (const column of flat.values()) {
-      if (column.rowsLeft > 0 || column.load())
-        throw malformedParquet('more rows in a column than in its row group', column.pages.position);
+    for (const [place, column] of flat) {
+      if (column.rowsLeft > 0 || column.load()) throw otherRows(place, 'more rows than', column.pages.position);
     }
-    for (const column of nested.values()) {
-      if (column.hasMore())
-        throw malformedParquet('more rows in a column than in its row group', column.leaves[0]!.pages.position);
+    for (const [place, column] of nested) {
+      if (column.hasMore()) throw otherRows(place, 'more rows than', column.leaves[0]!.pages.position);
     }
   }
 
@@ -208,13 +205,17 @@ export class ParquetReader implements RowReader {
     return this.#made(0, 0, this.#nullColumns());
   }
 
-  #checkRows({ rows, chunks }: RowGroup, lead: number): void {
-    const chunk = chunks[lead] ?? null;
-    if (chunk === null) throw malformedParquet('a row group that lacks a column', this.#footer.start);
+  #checkRows(group: RowGroup, lead: number): void {
+    const chunk = group.chunks[lead] ?? null;
+    if (chunk === null) throw this.#lacksLeaf(group, lead);
     const pages = new LeafPages(this.#tools, this.#footer.columns[this.#lead]!);
     pages.open(chunk);
-    if (pages.pass() !== rows)
-      throw malformedParquet('another number of rows in a column than in its row group', chunk.start);
+    const rows = pages.pass();
+    if (rows !== group.rows) throw otherRows(this.#lead, `${rows} rows in place of the ${group.rows} of`, chunk.start);
+  }
+
+  #lacksLeaf({ number }: RowGroup, leaf: number): Failed {
+    return malformedParquet(`row group ${number} lacks its stored column ${leaf + 1}`, this.#footer.start);
   }
 
   #nullColumns(): ViewsColumn[] {
@@ -235,4 +236,9 @@ export class ParquetReader implements RowReader {
       },
     });
   }
+}
+
+/** @param place of the column, from 0 */
+function otherRows(place: number, found: string, position: number): Failed {
+  return malformedParquet(`column ${place + 1} has ${found} its row group`, position);
 }

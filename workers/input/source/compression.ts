@@ -50,14 +50,37 @@ export function makeDecoder(compression: Compression): Decoder {
   });
 }
 
-/** What is wrong with compressed data that its decoder refuses. @param code of the decoder's error */
-export function corrupt(compression: Compression, code: string | undefined): Failed {
+/**
+ * What is wrong with compressed data that its decoder refuses.
+ * @param code of the decoder's error
+ * @param position byte of the file up to which the decoder found nothing wrong
+ */
+export function corrupt(compression: Compression, { code, message }: NodeJS.ErrnoException, position: number): Failed {
   if (code === 'ZSTD_error_frameParameter_windowTooLarge') {
     const advice = 'compress it without --long and --ultra';
     return new Failed('UNSUPPORTED_FILE_TYPE', `The Zstandard data needs a window of more than 8 MiB; ${advice}.`);
   }
+  if (code === 'Z_BUF_ERROR') return cutOff(compression, position);
+  // In the words of zlib.
+  if (/incorrect header check/.test(message)) return goesOn(compression, `${position} or behind it`);
+  const isChanged = /incorrect (?:data|length) check/.test(message) || code === 'ZSTD_error_checksum_wrong';
+  const what = isChanged ? 'has changed: its checksum is another one' : 'is corrupt';
+  return malformed(compression, what, `${position} or behind it`);
+}
+
+/** @param position behind the last byte of the file */
+export function cutOff(compression: Compression, position: number): Failed {
+  return malformed(compression, 'is cut off: the file ends in the middle of it', position);
+}
+
+/** @param position byte of the file at which something else begins */
+export function goesOn(compression: Compression, position: number | string): Failed {
+  return malformed(compression, 'ends, and something else stands behind it', position);
+}
+
+function malformed(compression: Compression, what: string, position: number | string): Failed {
   const name = compression === 'gzip' ? 'gzip' : 'Zstandard';
-  return new Failed('MALFORMED_FILE', `The ${name} data is corrupt or cut off.`);
+  return new Failed('MALFORMED_FILE', `The ${name} data ${what}, at byte ${position}.`);
 }
 
 function startsWith(head: Uint8Array, magic: readonly number[]): boolean {

@@ -3,7 +3,7 @@
 // Behind a member of gzip zeros may stand; anything else is refused, for it is a sign of a broken file.
 // States: feeding (the decoder has not used up what it was given), hungry, done.
 import { Failed } from '../../protocol/failure.ts';
-import { type Compression, corrupt, type Decoder, makeDecoder } from './compression.ts';
+import { type Compression, corrupt, cutOff, type Decoder, goesOn, makeDecoder } from './compression.ts';
 import type { ByteSource } from './source.ts';
 import { ZstdFrames } from './zstd-frames.ts';
 
@@ -21,6 +21,8 @@ export class InflatingSource implements ByteSource {
   readonly #inflatedBytesMax: number;
   readonly #frames: ZstdFrames | null;
   readonly #piece = new Uint8Array(COMPRESSED_PIECE_BYTES);
+  /** Bytes of the file that were read. */
+  #readBytes = 0;
   /** Of the piece, what no decoder was given yet. */
   #left: Uint8Array = NOTHING;
   /** Null between members of gzip. */
@@ -83,7 +85,7 @@ export class InflatingSource implements ByteSource {
     });
     decoder.on('error', (error: NodeJS.ErrnoException) => {
       if (decoder !== this.#decoder) return;
-      this.#failure = corrupt(this.#compression, error.code);
+      this.#failure = corrupt(this.#compression, error, this.#position - this.#given.length + this.#usedBytes(decoder));
       this.#wakeUp();
     });
     this.#usedBefore = 0;
@@ -106,19 +108,20 @@ export class InflatingSource implements ByteSource {
       const bytes = this.#inner.read(this.#piece);
       if (bytes === 0) return this.#inner.ended ? this.#endInput() : this.#inner.wait();
       this.#left = this.#piece.subarray(0, bytes);
+      this.#readBytes += bytes;
     }
     if (this.#decoder === null) {
       const padding = this.#left.findIndex((byte) => byte !== 0);
       this.#left = padding < 0 ? NOTHING : this.#left.subarray(padding);
       if (this.#left.length === 0) return;
-      if (this.#left[0] !== GZIP_FIRST_BYTE) throw corrupt(this.#compression, undefined);
+      if (this.#left[0] !== GZIP_FIRST_BYTE) throw goesOn(this.#compression, this.#position);
       this.#decoder = this.#openDecoder();
     }
     this.#give(this.#decoder);
   }
 
   #give(decoder: Decoder): void {
-    const bytes = this.#frames?.take(this.#left) ?? this.#left.length;
+    const bytes = this.#frames?.take(this.#left, this.#position) ?? this.#left.length;
     this.#given = this.#left.subarray(0, bytes);
     this.#left = this.#left.subarray(bytes);
     this.#usedBefore = decoder.bytesWritten;
@@ -131,13 +134,18 @@ export class InflatingSource implements ByteSource {
     });
   }
 
+  /** Byte of the file that is given to a decoder next. */
+  get #position(): number {
+    return this.#readBytes - this.#left.length;
+  }
+
   /** Of what the decoder was given last. */
   #usedBytes(decoder: Decoder): number {
     return decoder.bytesWritten - this.#usedBefore;
   }
 
   #endInput(): void {
-    if (this.#frames?.isWhole === false) throw corrupt(this.#compression, undefined);
+    if (this.#frames?.isWhole === false) throw cutOff(this.#compression, this.#readBytes);
     this.#done = this.#decoder === null;
     this.#isFeeding = true;
     this.#isEnding = true;

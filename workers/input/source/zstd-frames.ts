@@ -1,6 +1,6 @@
 // Walks the frames of Zstandard (RFC 8878) without inflating them: where each ends, and whether the last one does. The
 // runtime's decoder says neither, and stops behind a frame that ends within what it was given.
-import { Failed } from '../../protocol/failure.ts';
+import { goesOn } from './compression.ts';
 
 const FRAME_MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
@@ -29,8 +29,11 @@ export class ZstdFrames {
     return this.#part === 'magic' && this.#valueBytes === 0;
   }
 
-  /** How many of these bytes belong to the frame that goes on or begins with them. Throws Failed for what is no frame. */
-  take(bytes: Uint8Array): number {
+  /**
+   * How many of these bytes belong to the frame that goes on or begins with them. Throws Failed for what is no frame.
+   * @param position of the first of them in the file
+   */
+  take(bytes: Uint8Array, position: number): number {
     for (let at = 0; at < bytes.length; ) {
       if (
         this.#part === 'block' ||
@@ -45,15 +48,15 @@ export class ZstdFrames {
         this.#value += bytes[at++]! * 2 ** (8 * this.#valueBytes++);
         this.#wanted--;
       }
-      while (this.#wanted === 0) if (this.#next()) return at;
+      while (this.#wanted === 0) if (this.#next(position + at)) return at;
     }
     return bytes.length;
   }
 
-  /** Goes on to the next part; true at the end of a frame. */
-  #next(): boolean {
+  /** Goes on to the next part; true at the end of a frame. @param position in the file, behind the part */
+  #next(position: number): boolean {
     const value = this.#value;
-    if (this.#part === 'magic') this.#begin(value);
+    if (this.#part === 'magic') this.#begin(value, position - MAGIC_BYTES);
     else if (this.#part === 'descriptor') this.#expectHeader(value);
     else if (this.#part === 'skippableSize') this.#expect('skippable', value);
     else if (this.#part === 'header') this.#expect('blockHeader', BLOCK_HEADER_BYTES);
@@ -74,10 +77,10 @@ export class ZstdFrames {
     this.#valueBytes = 0;
   }
 
-  #begin(magic: number): void {
+  #begin(magic: number, position: number): void {
     if (magic === FRAME_MAGIC) this.#expect('descriptor', 1);
     else if ((magic & SKIPPABLE_MASK) === SKIPPABLE_MAGIC) this.#expect('skippableSize', 4);
-    else throw new Failed('MALFORMED_FILE', 'Something that is no Zstandard data stands behind the Zstandard data.');
+    else throw goesOn('zstd', position);
   }
 
   #expectHeader(descriptor: number): void {

@@ -8,7 +8,9 @@ import type { WholeSource } from '../source/source.ts';
 import { packedFile } from '../zip/packed-file.ts';
 import { ZipArchive } from '../zip/zip-archive.ts';
 import type { CellRange } from './cell-range.ts';
-import { type ChosenSheet, chooseSheets } from './chosen-sheets.ts';
+import { type ChosenSheet, chooseSheets, type SheetChoice } from './chosen-sheets.ts';
+import { explainWorkbook, measureSheets } from './describe-sheets.ts';
+import { inPart } from './malformed-workbook.ts';
 import { type OpenWorkbook, openWorkbook } from './open-workbook.ts';
 import { RowBatch } from './row-batch.ts';
 import type { GiveWay } from './shared-strings.ts';
@@ -50,7 +52,9 @@ function* openRows(
   giveWay: GiveWay,
 ): Coroutine<RowReader> {
   const { input, arena } = settings;
-  const sheets = yield* sheetsOf(workbook, settings, giveWay);
+  const choice = yield* chooseSheets(workbook, input);
+  const sheets = yield* sheetsOf(workbook, choice, settings, giveWay);
+  if (settings.onSheets !== undefined) yield* describe(workbook, choice, sheets, { settings, giveWay });
   const { header } = sheets[0]!;
   const hasSheetName = input.sheetInto !== null;
   const columns = header.texts.length;
@@ -77,8 +81,12 @@ function* openRows(
 }
 
 /** Reads the headers of all sheets that are wanted: a sheet that differs is refused before the first row. */
-function* sheetsOf(workbook: OpenWorkbook, settings: WholeFileSettings, giveWay: GiveWay): Coroutine<ReadSheet[]> {
-  const { sheets, form } = yield* chooseSheets(workbook, settings.input);
+function* sheetsOf(
+  workbook: OpenWorkbook,
+  { sheets, form }: SheetChoice,
+  settings: WholeFileSettings,
+  giveWay: GiveWay,
+): Coroutine<ReadSheet[]> {
   const read: ReadSheet[] = [];
   for (const chosen of sheets) {
     const found = yield* openSheet(workbook, chosen, settings, giveWay);
@@ -95,6 +103,18 @@ function* sheetsOf(workbook: OpenWorkbook, settings: WholeFileSettings, giveWay:
   throw new Failed('MALFORMED_FILE', what);
 }
 
+/** For those who look at a file, and read nothing of it. */
+function* describe(
+  workbook: OpenWorkbook,
+  choice: SheetChoice,
+  read: readonly ReadSheet[],
+  { settings, giveWay }: { readonly settings: WholeFileSettings; readonly giveWay: GiveWay },
+): Coroutine<void> {
+  const sizes = yield* measureSheets(workbook, read, giveWay);
+  settings.onSheets?.(sizes);
+  settings.onExplained?.(yield* explainWorkbook(workbook, choice, read[0]!, { sizes, giveWay }));
+}
+
 /** Null for a sheet without cells. */
 function* openSheet(
   workbook: OpenWorkbook,
@@ -104,7 +124,7 @@ function* openSheet(
 ): Coroutine<ReadSheet | null> {
   const skipHidden = input.hidden === 'skip';
   const fillsMerged = input.merged === 'fill';
-  const merged: readonly CellRange[] = fillsMerged ? yield* workbook.mergedRanges(chosen.sheet, giveWay) : [];
+  const merged: readonly CellRange[] = fillsMerged ? yield* mergedOf(workbook, chosen, giveWay) : [];
   const preamble = input.preamble.length === 0 ? null : new MetaSearch(input.preamble, input.nullValues);
   const header = yield* findSheetHeader(
     chosen,
@@ -117,6 +137,10 @@ function* openSheet(
     { headerRow: overrides.headerRow ?? input.csv.headerRow, expected, giveWay, fillsMerged, preamble },
   );
   return header === null ? null : { chosen, header, merged };
+}
+
+function mergedOf(workbook: OpenWorkbook, { sheet, number }: ChosenSheet, giveWay: GiveWay) {
+  return inPart(() => `the merged cells of sheet ${number}`, workbook.mergedRanges(sheet, giveWay));
 }
 
 function refuseOther(first: SheetHeader, other: SheetHeader, { number }: ChosenSheet): void {

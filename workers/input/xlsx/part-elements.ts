@@ -2,7 +2,7 @@
 import type { Coroutine } from '../../thread/coroutine.ts';
 import type { PieceSource } from '../zip/entry-reader.ts';
 import { PART_BYTES_MAX, SMALL_WINDOW_BYTES } from './limits.ts';
-import { malformedWorkbook } from './malformed-workbook.ts';
+import { inPart, malformedWorkbook } from './malformed-workbook.ts';
 import type { GiveWay } from './shared-strings.ts';
 import { decodeEntities } from './text-decoder.ts';
 import { CLOSE, EMPTY, END, MORE, OPEN, XmlTokens } from './xml-tokens.ts';
@@ -14,8 +14,20 @@ export type Attributes = ReadonlyMap<string, string>;
 /** @param parent name of the element around it; '' around the root */
 export type ElementVisitor = (name: string, attributes: Attributes, parent: string) => void;
 
-/** Calls `visit` at the start of each element. Throws Failed. */
-export function* visitElements(source: PieceSource, giveWay: GiveWay, visit: ElementVisitor): Coroutine<void> {
+/**
+ * Calls `visit` at the start of each element.
+ * @param part for failures, as in "In its styles". Throws Failed.
+ */
+export function visitElements(
+  part: string,
+  source: PieceSource,
+  giveWay: GiveWay,
+  visit: ElementVisitor,
+): Coroutine<void> {
+  return inPart(() => part, visitAll(source, giveWay, visit));
+}
+
+function* visitAll(source: PieceSource, giveWay: GiveWay, visit: ElementVisitor): Coroutine<void> {
   const tokens = new XmlTokens(new XmlWindow(source, null, SMALL_WINDOW_BYTES));
   const parents: string[] = [''];
   let bytes = 0;

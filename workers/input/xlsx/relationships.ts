@@ -19,7 +19,7 @@ export function* readRelationships(archive: ZipArchive, part: string): Coroutine
   const source = archive.open(`${part.slice(0, slash)}_rels/${part.slice(slash)}.rels`);
   const found: Relationship[] = [];
   if (source === null) return found;
-  yield* visitElements(source, archive.giveWay, (name, attributes) => {
+  yield* visitElements('the list of its parts', source, archive.giveWay, (name, attributes) => {
     const target = attributes.get('Target');
     if (name !== 'Relationship' || target === undefined || attributes.get('TargetMode') === 'External') return;
     if (found.length >= RELATIONSHIPS_MAX) throw malformedWorkbook('a part has too many links');

@@ -13,6 +13,7 @@ import { RowNumbers } from '../csv/row-numbers.ts';
 import type { CellSink, LostCell } from './cell-sink.ts';
 import { malformedWorkbook } from './malformed-workbook.ts';
 import { NullTexts } from './null-texts.ts';
+import { RowPlaces } from './row-places.ts';
 import type { GetWord, KernelRows, SetWord } from './sheet-kernel.ts';
 
 /** Cells of a batch at most: 256 KiB of views. */
@@ -43,6 +44,7 @@ export class RowBatch implements CellSink, KernelRows {
   readonly kernelRows = this;
   readonly counts: CodeCounts = {};
   rowsRead = 0;
+  readonly places = new RowPlaces();
   /** Rows of the sheet above this one are passed over. */
   firstRow = 1;
   readonly #arena: Arena;
@@ -54,6 +56,7 @@ export class RowBatch implements CellSink, KernelRows {
   readonly #rowsCapacity: number;
   readonly #region: number;
   readonly #kinds: number;
+  readonly #sheetRows: number;
   readonly #texts: number;
   readonly #limit: number;
   #sheetName: Buffer = Buffer.alloc(0);
@@ -67,7 +70,8 @@ export class RowBatch implements CellSink, KernelRows {
   #end = 0;
   #large: { readonly at: number; readonly bytes: number }[] = [];
   isFull = false;
-  /** Of the row at hand. */
+  /** Of the row at hand: its number in the sheet, and what was found in it. */
+  #sheetRow = 0;
   #isPassedOver = false;
   #isBlank = true;
   #isWide = false;
@@ -85,6 +89,7 @@ export class RowBatch implements CellSink, KernelRows {
     const columns = rules.columns + (rules.hasSheetName ? 1 : 0);
     this.#rowsCapacity = Math.min(BATCH_ROWS_MAX, Math.max(1, Math.floor(CELLS_MAX / columns)));
     this.#region = heap.allocate(REGION_BYTES);
+    this.#sheetRows = heap.allocate(this.#rowsCapacity * 4);
     this.#kinds = this.#region + columns * this.#rowsCapacity * VIEW_BYTES;
     this.#texts = this.#kinds + columns * this.#rowsCapacity;
     this.#limit = this.#region + REGION_BYTES;
@@ -145,6 +150,7 @@ export class RowBatch implements CellSink, KernelRows {
   }
 
   beginRow(row: number): void {
+    this.#sheetRow = row;
     this.#isPassedOver = row < this.firstRow;
     this.#isBlank = true;
     this.#isWide = false;
@@ -191,13 +197,14 @@ export class RowBatch implements CellSink, KernelRows {
     }
     if (this.#isWide) countCode(this.counts, 'RAGGED_ROW', this.rowsRead + 1);
     this.#rows++;
-    this.rowsRead++;
+    this.places.add(++this.rowsRead, this.#sheetRow);
     this.#lookForRoom();
   }
 
   lend(set: SetWord): void {
     set(words.VIEWS, this.#region);
     set(words.KINDS, this.#kinds);
+    set(words.SHEET_ROWS, this.#sheetRows);
     set(words.STRIDE, this.#rowsCapacity);
     set(words.COLUMNS, this.#rules.columns);
     set(words.ROWS, this.#rows);
@@ -221,6 +228,9 @@ export class RowBatch implements CellSink, KernelRows {
   takeBack(get: GetWord): void {
     const before = this.#rows;
     this.#rows = get(words.ROWS);
+    this.#sheetRow = get(words.ROW);
+    const sheetRows = this.#heap.u32.subarray((this.#sheetRows >>> 2) + before, (this.#sheetRows >>> 2) + this.#rows);
+    this.places.addAll(this.rowsRead + 1, sheetRows);
     this.rowsRead += this.#rows - before;
     this.#next = get(words.TEXTS_AT);
     this.#isPassedOver = get(words.IS_PASSED_OVER) !== 0;
@@ -278,9 +288,7 @@ export class RowBatch implements CellSink, KernelRows {
   /** A blank row's empty texts are no cells of the next. */
   #forgetRow(): void {
     const { u32 } = this.#heap;
-    for (let column = 0; column < this.#rules.columns; column++) {
-      u32.fill(0, ...this.#viewWords(column));
-    }
+    for (let column = 0; column < this.#rules.columns; column++) u32.fill(0, ...this.#viewWords(column));
   }
 
   /** The words of the view of the row at hand, and the one behind. */

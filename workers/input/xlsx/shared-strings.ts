@@ -4,7 +4,7 @@ import type { Heap } from '../../memory/heap.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { CELL_BYTES_MAX } from '../ceilings.ts';
 import type { PieceSource } from '../zip/entry-reader.ts';
-import { malformedWorkbook } from './malformed-workbook.ts';
+import { inPart, malformedWorkbook } from './malformed-workbook.ts';
 import { PlainItem } from './plain-forms.ts';
 import { StringKernel } from './string-kernel.ts';
 import { StringStore } from './string-store.ts';
@@ -31,13 +31,17 @@ export interface StringTools {
 export function* readSharedStrings(source: PieceSource, tools: StringTools): Coroutine<StringStore> {
   const window = new XmlWindow(source, tools.room);
   const store = new StringStore(tools.heap, tools.spill);
+  yield* inPart(() => `its shared strings, at string ${store.length + 1} or behind it`, readAll(window, store, tools));
+  return store;
+}
+
+function* readAll(window: XmlWindow, store: StringStore, tools: StringTools): Coroutine<void> {
   const strings = new SharedStrings(new XmlTokens(window), store, tools.stretch);
   while (!strings.advance()) {
     while (!strings.refill()) yield window.wait();
     const rest = tools.giveWay();
     if (rest !== null) yield rest;
   }
-  return store;
 }
 
 class SharedStrings {

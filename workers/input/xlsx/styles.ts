@@ -12,7 +12,7 @@ export function* readStyles(source: PieceSource | null, giveWay: GiveWay): Corou
   if (source === null) return new Uint8Array(0);
   const own = new Map<number, number>();
   const formats: number[] = [];
-  yield* visitElements(source, giveWay, (name, attributes, parent) => {
+  yield* visitElements('its styles', source, giveWay, (name, attributes, parent) => {
     if (name === 'numFmt' && parent === 'numFmts') {
       own.set(Number(attributes.get('numFmtId')), meaningOfFormat(attributes.get('formatCode') ?? ''));
       if (own.size > STYLES_MAX) throw malformedWorkbook(`it has more than ${STYLES_MAX} number formats`);

@@ -19,7 +19,7 @@ export function* readTables(archive: ZipArchive, sheetPart: string): Coroutine<S
   for (const { kind, target } of yield* readRelationships(archive, sheetPart)) {
     const source = kind === 'table' ? archive.open(target) : null;
     if (source === null) continue;
-    yield* visitElements(source, archive.giveWay, (name, attributes, parent) => {
+    yield* visitElements('a table', source, archive.giveWay, (name, attributes, parent) => {
       const range = parseRange(attributes.get('ref') ?? '');
       if (name !== 'table' || parent !== '' || range === null) return;
       tables.push({

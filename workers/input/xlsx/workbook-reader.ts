@@ -4,7 +4,7 @@ import { Failed } from '../../protocol/failure.ts';
 import type { RunReport } from '../../run/report.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { mergeCounts } from '../csv/counts.ts';
-import type { FileHead, RowReader } from '../reader.ts';
+import type { FileHead, RowReader, SheetRow } from '../reader.ts';
 import type { CellRange } from './cell-range.ts';
 import type { CellSink } from './cell-sink.ts';
 import type { ChosenSheet } from './chosen-sheets.ts';
@@ -42,7 +42,7 @@ export class SheetPass {
     chosen: ChosenSheet,
     { skipHidden, merged, sink }: { skipHidden: boolean; merged: readonly CellRange[]; sink: CellSink },
   ) {
-    const reader = workbook.read(chosen.sheet, { skipHidden, range: chosen.range });
+    const reader = openedSheet(workbook, chosen, skipHidden);
     this.#reader = reader;
     this.#chosen = chosen;
     const columnOf = (column: number): number => reader.columnOf(column);
@@ -79,6 +79,15 @@ export class SheetPass {
   }
 }
 
+function openedSheet(workbook: OpenWorkbook, { sheet, range, number }: ChosenSheet, skipHidden: boolean): SheetReader {
+  try {
+    return workbook.read(sheet, { skipHidden, range });
+  } catch (error) {
+    if (!(error instanceof Failed) || error.failure.code !== 'MALFORMED_FILE') throw error;
+    throw new Failed('MALFORMED_FILE', `${error.failure.message} (Sheet ${number}.)`);
+  }
+}
+
 export class WorkbookReader implements RowReader {
   readonly head: FileHead;
   readonly #parts: WorkbookReaderParts;
@@ -97,6 +106,10 @@ export class WorkbookReader implements RowReader {
 
   get rowsRead(): number {
     return this.#rows.rowsRead;
+  }
+
+  placeOf(row: number): SheetRow | null {
+    return this.#rows.places.of(row);
   }
 
   next(rowsMax: number): Batch | 'wait' | 'end' {
@@ -141,6 +154,7 @@ export class WorkbookReader implements RowReader {
     const { workbook, sheets, skipHidden, rows } = this.#parts;
     const { chosen, header, merged } = sheets[this.#index]!;
     rows.beginSheet(chosen.sheet.name, header.firstDataRow);
+    rows.places.beginSheet(chosen.number);
     this.#pass = new SheetPass(workbook, chosen, { skipHidden, merged, sink: rows });
   }
 

@@ -39,7 +39,7 @@ export function* readWorkbook(archive: ZipArchive): Coroutine<Workbook> {
   let root = '';
   let is1904 = false;
   const listed: { name: string; state: string; id: string }[] = [];
-  yield* visitElements(source, archive.giveWay, (name, attributes, parent) => {
+  yield* visitElements('the list of its sheets', source, archive.giveWay, (name, attributes, parent) => {
     if (parent === '') root = name;
     if (name === 'workbookPr') is1904 = /^(?:1|true|on)$/.test(attributes.get('date1904') ?? '');
     if (name !== 'sheet' || parent !== 'sheets') return;

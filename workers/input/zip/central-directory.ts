@@ -48,24 +48,38 @@ interface Directory {
 /** All entries, in the directory's order. Throws Failed. */
 export function readCentralDirectory(file: RandomAccess): ZipEntry[] {
   const directory = findDirectory(file);
-  if (directory.entries > ENTRIES_MAX) throw malformedArchive(`it has more than ${ENTRIES_MAX} entries`);
-  if (directory.bytes > DIRECTORY_BYTES_MAX) throw malformedArchive('its list of entries is too long');
+  const { end } = directory;
+  if (directory.entries > ENTRIES_MAX) {
+    throw malformedArchive(`it says that it has ${directory.entries} entries, of ${ENTRIES_MAX} at most`, end);
+  }
+  if (directory.bytes > DIRECTORY_BYTES_MAX) {
+    throw malformedArchive(`its list of entries has ${directory.bytes} bytes, of ${DIRECTORY_BYTES_MAX} at most`, end);
+  }
   // Bytes before the archive shift it: what the directory calls byte 0 is then further on.
   const shift = directory.end - directory.bytes - directory.position;
-  if (shift < 0) throw malformedArchive('its list of entries lies behind its end');
+  if (shift < 0) {
+    const list = `${directory.bytes} bytes from byte ${directory.position} on`;
+    throw malformedArchive(`its list of entries is said to have ${list}, and reaches behind its end`, end);
+  }
   const start = directory.position + shift;
   const bytes = readExactly(file, start, directory.bytes);
   const entries: ZipEntry[] = [];
   let at = 0;
   for (let index = 0; index < directory.entries; index++) {
     if (at + ENTRY_BYTES > bytes.length || bytes.readUInt32LE(at) !== ENTRY_SIGNATURE) {
-      throw malformedArchive('its list of entries is cut off');
+      throw malformedArchive(
+        `entry ${index + 1} of ${directory.entries} is expected in its list of entries`,
+        start + at,
+      );
     }
-    const end =
+    const next =
       at + ENTRY_BYTES + bytes.readUInt16LE(at + 28) + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
-    if (end > bytes.length) throw malformedArchive('its list of entries is cut off');
-    entries.push(readEntry(bytes.subarray(at, end), shift));
-    at = end;
+    if (next > bytes.length) {
+      const entry = `entry ${index + 1} of ${directory.entries} in its list of entries`;
+      throw malformedArchive(`${entry} is said to have ${next - at} bytes, ${bytes.length - at} are there`, start + at);
+    }
+    entries.push(readEntry(bytes.subarray(at, next), start + at, shift));
+    at = next;
   }
   refuseOverlaps(entries, start);
   return entries;
@@ -85,12 +99,12 @@ function findDirectory(file: RandomAccess): Directory {
       end: tailAt + at,
     };
     if (tail.readUInt16LE(at + 4) !== 0 && tail.readUInt16LE(at + 4) !== IN_64_BITS_SHORT) {
-      throw malformedArchive('it is one part of several');
+      throw malformedArchive('it is one part of several', end.end);
     }
     const is64 = end.entries === IN_64_BITS_SHORT || end.bytes === IN_64_BITS || end.position === IN_64_BITS;
     return is64 ? (findDirectory64(file, end.end) ?? end) : end;
   }
-  throw malformedArchive('its list of entries is missing, as in a file that is cut off');
+  throw malformedArchive('the list of entries that ends it is missing, as in a file that is cut off', file.sizeBytes);
 }
 
 /** Null when there is none: then the numbers of the short form are meant as they stand. */
@@ -98,17 +112,21 @@ function findDirectory64(file: RandomAccess, endAt: number): Directory | null {
   if (endAt < LOCATOR_BYTES) return null;
   const locator = readExactly(file, endAt - LOCATOR_BYTES, LOCATOR_BYTES);
   if (locator.readUInt32LE(0) !== LOCATOR_SIGNATURE) return null;
-  let end = readSafe(locator, 8);
+  let end = readSafe(locator, 8, endAt - LOCATOR_BYTES);
   let record = readExactly(file, end, END_64_BYTES);
   if (record.readUInt32LE(0) !== END_64_SIGNATURE) {
     end = endAt - LOCATOR_BYTES - END_64_BYTES;
     record = readExactly(file, end, END_64_BYTES);
-    if (record.readUInt32LE(0) !== END_64_SIGNATURE) throw malformedArchive('its end record is missing');
+    if (record.readUInt32LE(0) !== END_64_SIGNATURE) {
+      throw malformedArchive('the record that ends its list of entries is expected', end);
+    }
   }
-  return { entries: readSafe(record, 32), bytes: readSafe(record, 40), position: readSafe(record, 48), end };
+  const number = (at: number): number => readSafe(record, at, end);
+  return { entries: number(32), bytes: number(40), position: number(48), end };
 }
 
-function readEntry(bytes: Buffer, shift: number): ZipEntry {
+/** @param listedAt byte of the file at which the bytes stand */
+function readEntry(bytes: Buffer, listedAt: number, shift: number): ZipEntry {
   const flags = bytes.readUInt16LE(8);
   const nameEnd = ENTRY_BYTES + bytes.readUInt16LE(28);
   const extra = bytes.subarray(nameEnd, nameEnd + bytes.readUInt16LE(30));
@@ -116,8 +134,8 @@ function readEntry(bytes: Buffer, shift: number): ZipEntry {
   const read = (at: number): number => {
     const value = bytes.readUInt32LE(at);
     if (value !== IN_64_BITS || wide === null) return value;
-    if (wide.at + 8 > wide.end) throw malformedArchive('an entry lacks its 64-bit size');
-    const found = readSafe(extra, wide.at);
+    if (wide.at + 8 > wide.end) throw malformedArchive('an entry lacks its 64-bit size', listedAt);
+    const found = readSafe(extra, wide.at, listedAt);
     wide.at += 8;
     return found;
   };
@@ -150,12 +168,18 @@ function refuseOverlaps(entries: readonly ZipEntry[], directoryAt: number): void
   const sorted = [...entries].sort((a, b) => a.position - b.position);
   for (const [index, { position, compressedBytes }] of sorted.entries()) {
     const limit = sorted[index + 1]?.position ?? directoryAt;
-    if (position + LOCAL_HEADER_BYTES + compressedBytes > limit) throw malformedArchive('entries overlap');
+    if (position + LOCAL_HEADER_BYTES + compressedBytes > limit) {
+      throw malformedArchive(
+        `an entry of ${compressedBytes} bytes is listed where it does not fit before byte ${limit}`,
+        position,
+      );
+    }
   }
 }
 
-function readSafe(bytes: Buffer, at: number): number {
+/** @param position byte of the file, for the failure */
+function readSafe(bytes: Buffer, at: number, position: number): number {
   const value = Number(bytes.readBigUInt64LE(at));
-  if (!Number.isSafeInteger(value)) throw malformedArchive('a size is beyond all files');
+  if (!Number.isSafeInteger(value)) throw malformedArchive(`a size of ${value} bytes is beyond all files`, position);
   return value;
 }

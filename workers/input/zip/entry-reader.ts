@@ -11,7 +11,7 @@ import {
   INFLATION_RATIO_MAX,
   RATIO_FREE_BYTES,
 } from './limits.ts';
-import { malformedArchive } from './malformed-archive.ts';
+import { malformedArchive, notInflatable } from './malformed-archive.ts';
 import { type RandomAccess, readExactly } from './random-access.ts';
 
 /** Bytes that come in pieces. */
@@ -28,7 +28,8 @@ export class EntryReader implements PieceSource {
   readonly #count: (bytes: number) => void;
   readonly #isStored: boolean;
   readonly #checksum = new Crc32();
-  /** Next compressed byte in the file, and the one behind the last. */
+  /** First compressed byte in the file, the next one, and the one behind the last. */
+  readonly #start: number;
   #at: number;
   readonly #end: number;
   #inflatedBytes = 0;
@@ -43,6 +44,7 @@ export class EntryReader implements PieceSource {
   constructor(file: RandomAccess, entry: ZipEntry, start: number, isStored: boolean, count: (bytes: number) => void) {
     this.#file = file;
     this.#entry = entry;
+    this.#start = start;
     this.#at = start;
     this.#mark = { inflatedBytes: 0, at: start };
     this.#end = start + entry.compressedBytes;
@@ -150,9 +152,14 @@ export class EntryReader implements PieceSource {
   }
 
   #finish(): 'end' {
-    const { inflatedBytes, crc32 } = this.#entry;
-    if (this.#inflatedBytes !== inflatedBytes) throw malformedArchive('an entry has another size than it tells');
-    if (!this.#checksum.is(crc32)) throw malformedArchive('the checksum of an entry is wrong');
+    const { inflatedBytes, crc32, position } = this.#entry;
+    if (this.#inflatedBytes !== inflatedBytes) {
+      const found = `an entry inflates to ${this.#inflatedBytes} bytes in place of the ${inflatedBytes} that its list says`;
+      throw malformedArchive(found, position);
+    }
+    if (!this.#checksum.is(crc32)) {
+      throw malformedArchive('an entry has changed: it has another checksum than its list says', position);
+    }
     return 'end';
   }
 
@@ -160,7 +167,12 @@ export class EntryReader implements PieceSource {
   #broken(error: unknown): unknown {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_') && code !== 'ERR_BUFFER_TOO_LARGE') return error;
-    return malformedArchive('an entry cannot be inflated');
+    // It had more to give than was asked for.
+    const { inflatedBytes, position } = this.#entry;
+    if (code === 'ERR_BUFFER_TOO_LARGE') {
+      return malformedArchive(`an entry inflates to more than the ${inflatedBytes} bytes that its list says`, position);
+    }
+    return notInflatable(this.#start + (this.#inflate?.bytesWritten ?? 0));
   }
 
   #wakeUp(): void {

@@ -4,7 +4,6 @@ import { Failed } from '../../protocol/failure.ts';
 import type { PackedFile } from '../format.ts';
 import type { ByteSource, WholeSource } from '../source/source.ts';
 import type { EntryReader } from './entry-reader.ts';
-import { malformedArchive } from './malformed-archive.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
 /** Of the packages of Office Open XML one of these is always there. */
@@ -26,7 +25,7 @@ export function packedFile(archive: ZipArchive, source: WholeSource): PackedFile
   const known = KNOWN_ARCHIVES.find(([entry]) => archive.has(entry));
   if (known !== undefined) throw unsupported(`The file is ${known[1]}; save it as XLSX or CSV.`);
   const files = [...archive.names].filter((name) => !NOISE.test(name));
-  if (files.length === 0) throw malformedArchive('it holds no file');
+  if (files.length === 0) throw new Failed('MALFORMED_FILE', 'The ZIP archive holds no file.');
   if (files.length > 1) throw unsupported('The file is a ZIP archive with several files; send each file by itself.');
   const entry = archive.open(files[0]!)!;
   return { source: new EntrySource(entry, source), ending: extname(files[0]!).slice(1) };

@@ -10,8 +10,11 @@ export interface RandomAccess {
 
 /** Exactly so many bytes at a place. Throws Failed where the file has fewer. */
 export function readExactly(file: RandomAccess, position: number, bytes: number): Buffer {
-  if (position < 0 || position + bytes > file.sizeBytes) throw malformedArchive('it ends too early');
+  const short = (there: number): Error =>
+    malformedArchive(`it ends too early: ${bytes} bytes are expected, ${there} are there`, Math.max(0, position));
+  if (position < 0 || position + bytes > file.sizeBytes) throw short(Math.max(0, file.sizeBytes - position));
   const target = Buffer.allocUnsafe(bytes);
-  if (file.readAt(target, position) !== bytes) throw malformedArchive('it ends too early');
+  const read = file.readAt(target, position);
+  if (read !== bytes) throw short(read);
   return target;
 }

@@ -31,7 +31,7 @@ export class ZipArchive {
     this.giveWay = giveWay;
     for (const entry of readCentralDirectory(file)) {
       const key = entryKey(entry.name);
-      if (this.#entries.has(key)) throw malformedArchive('two entries have one name');
+      if (this.#entries.has(key)) throw malformedArchive('a second entry has the name of another', entry.position);
       this.#entries.set(key, entry);
     }
   }
@@ -55,9 +55,14 @@ export class ZipArchive {
       throw new Failed('UNSUPPORTED_FILE_TYPE', 'The ZIP archive is compressed by a method other than deflate.');
     }
     const header = readExactly(this.#file, entry.position, LOCAL_HEADER_BYTES);
-    if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw malformedArchive('an entry is not where it should be');
+    if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) {
+      throw malformedArchive('an entry is expected here by the list of entries', entry.position);
+    }
     const start = entry.position + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
-    if (start + entry.compressedBytes > this.#file.sizeBytes) throw malformedArchive('an entry is cut off');
+    const there = this.#file.sizeBytes - start;
+    if (entry.compressedBytes > there) {
+      throw malformedArchive(`an entry of ${entry.compressedBytes} bytes is cut off, ${there} are there`, start);
+    }
     return new EntryReader(this.#file, entry, start, entry.method === STORED, (bytes) => this.#count(bytes));
   }
 

@@ -24,6 +24,7 @@ import {
   ROWS_MAX,
   SHARED_BYTES,
   SHARED_ROW_BYTES,
+  SHEET_ROWS,
   SKIPS_HIDDEN,
   STATUS,
   STRIDE,
@@ -150,6 +151,7 @@ function endRow(state: usize): bool {
     return isEnough;
   }
   const rows = load<u32>(state, ROWS) + 1;
+  store<u32>((<usize>load<u32>(state, SHEET_ROWS)) + ((<usize>rows - 1) << 2), load<u32>(state, ROW));
   store<u32>(state, rows, ROWS);
   const free = load<u32>(state, TEXTS_END) - load<u32>(state, TEXTS_AT);
   return isEnough || rows >= load<u32>(state, ROWS_MAX) || free < load<u32>(state, FREE_BYTES_MIN);

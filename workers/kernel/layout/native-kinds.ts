@@ -14,3 +14,6 @@ export const KIND_DATETIME: u32 = 4;
 export const KIND_TIME: u32 = 5;
 /** A list or an object as JSON, without spaces between its tokens. */
 export const KIND_JSON: u32 = 6;
+
+/** How many kinds there are. */
+export const NATIVE_KINDS: u32 = 7;

@@ -76,6 +76,9 @@ export const HAS_EMPTY: usize = 168;
 export const COLUMNS_MAX: usize = 172;
 export const ROW_BYTES_MAX: usize = 176;
 
+/** A u32 for each row: its number in the sheet. */
+export const SHEET_ROWS: usize = 180;
+
 export const STATE_BYTES: usize = 192;
 
 /** More bytes than are ever free. */

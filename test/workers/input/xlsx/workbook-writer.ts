@@ -22,6 +22,8 @@ export interface WrittenWorkbook {
   readonly sharesStrings?: boolean;
   /** Format codes of the styles from 1 on; a number is a built-in one. */
   readonly formats?: readonly (string | number)[];
+  /** In place of the styles that the formats make. */
+  readonly styles?: string;
   readonly workbookProperties?: string;
   readonly isStrict?: boolean;
   readonly sheetTarget?: string;
@@ -73,7 +75,7 @@ export function workbookOf(given: WrittenWorkbook): Buffer {
           : [link('r3', 'sharedStrings', 'sharedStrings.xml')]),
       ),
     },
-    { name: 'xl/styles.xml', content: stylesOf(given.formats ?? []) },
+    { name: 'xl/styles.xml', content: given.styles ?? stylesOf(given.formats ?? []) },
     { name: given.sheetEntry ?? 'xl/worksheets/sheet1.xml', content: sheet, ...given.sheetAs },
     ...more.map(({ rows }, index) => ({
       name: `xl/worksheets/more${index}.xml`,
