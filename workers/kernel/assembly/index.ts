@@ -27,6 +27,7 @@ export { addPrints, findPrints, movePrints, touchPrints } from './fingerprint-se
 export { keepKinds } from './keep-kinds';
 export { keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue } from './marks';
 export { matchLength } from './match-length';
+export { findCaptures, replaceCaptures, splitCaptures } from './capture-pattern';
 export { matchPattern } from './match-pattern';
 export { compareTexts, matchText } from './match-text';
 export { readNumbers } from './read-numbers';
