@@ -127,9 +127,9 @@ export const extract = defineOperation({
       column,
       made: groups.length,
       trims: false,
-      walk: ({ machine, wanted }, { views, rows, count, found, stride, todo }, from) =>
+      walk: (walker, { views, rows, count, found, stride, todo }, from) =>
         context.kernel.exports.findCaptures(
-          ...([views, rows, count, from, machine, wanted, groups.length, 0] as const),
+          ...([views, rows, count, from, walker!.machine, walker!.wanted, groups.length, 0] as const),
           ...([missIsError ? 1 : 0, found, stride, todo] as const),
         ),
       single,

@@ -3,6 +3,7 @@ import { CellReader } from '../batch/cell-values.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { placeText } from '../execution/cells/placed-text.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
 import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
@@ -200,22 +201,35 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
   return { source, made, ...cut, given };
 }
 
-/** How a kernel cuts the cells by a pattern; null where parts are counted from the end, or their number may be an error. */
+/** How a kernel cuts the cells; null where parts are counted from the end, or their number may be an error. */
 function walkOf(
   { pattern, made, given }: SplitPlan,
-  { kernel }: OperatorContext,
+  { kernel, arena }: OperatorContext,
 ): Pick<WalkedColumns, 'pattern' | 'walk'> | null {
-  const { limit, from_end: fromEnd, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last' } = given;
-  if (pattern === null || fromEnd === true || tooFew !== 'blank' || tooMany === 'fail') return null;
+  const { by, limit, from_end: fromEnd, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last' } = given;
+  if (fromEnd === true || tooFew !== 'blank' || tooMany === 'fail') return null;
   const parts = made.length;
   // The part that keeps the rest; one behind the last column is nobody's.
   const last = Math.min(limit ?? Number.POSITIVE_INFINITY, tooMany === 'merge_last' ? parts : PARTS_MAX + 1) - 1;
+  if ('separator' in by && Buffer.byteLength(by.separator) <= SEPARATOR_BYTES_MAX) {
+    const { at, bytes } = placeText(arena.heap, by.separator);
+    const walk: WalkedColumns['walk'] = (_walker, { views, rows, count, found, stride }) => {
+      kernel.exports.splitCells(views, rows, count, at, bytes, parts, last, found, stride);
+      return count;
+    };
+    return { pattern: null, walk };
+  }
+  if (pattern === null) return null;
+  const { splitCaptures } = kernel.exports;
   return {
     pattern,
-    walk: ({ machine }, { views, rows, count, found, stride, todo }, from) =>
-      kernel.exports.splitCaptures(views, rows, count, from, machine, parts, last, found, stride, todo),
+    walk: (walker, { views, rows, count, found, stride, todo }, from) =>
+      splitCaptures(views, rows, count, from, walker!.machine, parts, last, found, stride, todo),
   };
 }
+
+/** Longer ones are searched for in time that grows with both lengths, which the kernel does not do. */
+const SEPARATOR_BYTES_MAX = 32;
 
 /** The part for column `index`. A wrong number of parts is one error of the row, told with its first part. */
 function part(text: string | null, index: number, spans: SplitPlan['spans'], given: Parameters): unknown {

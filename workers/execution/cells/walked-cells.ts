@@ -12,7 +12,8 @@ import { writeCell } from './text-chain.ts';
 import { CellFault } from './value-cells.ts';
 
 export interface WalkedColumns {
-  readonly pattern: RegularExpression;
+  /** Null where the kernel needs no automaton. */
+  readonly pattern: RegularExpression | null;
   /** Groups that the walk notes. */
   readonly groups: readonly number[];
   readonly finds: 'group' | 'all';
@@ -23,7 +24,7 @@ export interface WalkedColumns {
   /** Whether white space is taken off what is made. */
   readonly trims: boolean;
   /** What a kernel makes of the cells from position `from` on, as those of kernel/assembly/capture-pattern.ts do. */
-  walk(walker: PatternWalker, cells: WalkedCells, from: number): number;
+  walk(walker: PatternWalker | null, cells: WalkedCells, from: number): number;
   /** What the kernel would make of one text, for column `index`: a text, null or a CellFault. */
   single(text: string, index: number): unknown;
   /** The same for all cells, where a walk does not pay. */
@@ -62,8 +63,9 @@ class SharedWalk {
   }
 
   pays(count: number): boolean {
-    if (this.#walker === undefined && count < WALKED_ROWS_LEAST) return false;
     const { pattern, groups, finds } = this.#columns;
+    if (pattern === null) return true;
+    if (this.#walker === undefined && count < WALKED_ROWS_LEAST) return false;
     if (this.#walker === undefined) this.#walker = PatternWalker.of(this.#context.arena.heap, pattern, groups, finds);
     return this.#walker !== null;
   }
@@ -108,8 +110,9 @@ class SharedWalk {
     arena.heap.u8.copyWithin(kept, rows, rows + count * 4);
     arena.heap.u32[todo >>> 2] = 0;
     const cells = { views, rows: kept, count, found, stride, todo };
-    const walker = this.#walker!;
-    yield* walker.drive(count, clock, (from) => walk(walker, cells, from));
+    const walker = this.#walker ?? null;
+    if (walker === null) walk(null, cells, 0);
+    else yield* walker.drive(count, clock, (from) => walk(walker, cells, from));
     return cells;
   }
 

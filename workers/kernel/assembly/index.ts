@@ -59,4 +59,4 @@ export { combineStates, findUnknown, keepTrue, loadBooleans, negateStates, store
 export { extremeNumbers, roundVector, toDecimals, writeVector } from './convert-numbers';
 export { chooseNumbers, fillNumbers } from './choose-numbers';
 export { loadNumbers, parseNumbers, storeNumbers } from './vector';
-export { chooseTexts, cutTexts, dropLongTexts, fillRows, fillTexts, gatherTexts, joinTexts, listTexts, sizeTexts, sliceTexts, splitTexts, storeTexts } from './text-vector';
+export { chooseTexts, cutTexts, dropLongTexts, fillRows, fillTexts, gatherTexts, joinTexts, listTexts, sizeTexts, sliceTexts, splitCells, splitTexts, storeTexts } from './text-vector';
