@@ -4,6 +4,7 @@ import { type Column, storedType, storedTypes } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { type GroupReduction, SortAggregate } from '../execution/aggregate/sort-aggregate.ts';
 import { HashDistinct } from '../execution/keys/hash-distinct.ts';
+import { LateDistinct } from '../execution/keys/late-distinct.ts';
 import { type MatchLevel, matchParameter } from '../execution/keys/match-level.ts';
 import { RowKeys } from '../execution/keys/row-keys.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
@@ -152,7 +153,16 @@ export const dedupe = defineOperation({
       if (indexes.length === 0) return { push: context.next };
       return new HashDistinct(context, new RowKeys(context, indexes, plan.match, plan.nullsDistinct));
     }
-    const groups = new SortAggregate(context, reductionOf(plan, indexes, context));
+    const sorted = (): SortAggregate => new SortAggregate(context, reductionOf(plan, indexes, context));
+    if (plan.keep !== 'first' && !plan.counts && indexes.length > 0) {
+      return new LateDistinct(
+        context,
+        new RowKeys(context, indexes, plan.match, plan.nullsDistinct),
+        plan.keep,
+        sorted,
+      );
+    }
+    const groups = sorted();
     return {
       push(batch: Batch) {
         groups.add(batch);

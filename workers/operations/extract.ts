@@ -2,9 +2,10 @@
 import { CellReader } from '../batch/cell-values.ts';
 import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
-import { type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { foundEdit } from '../execution/cells/found-cells.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { walkedEdits } from '../execution/cells/walked-cells.ts';
 import { columnName } from '../execution/parameters/column-set.ts';
 import {
   compileRegularExpression,
@@ -103,25 +104,41 @@ export const extract = defineOperation({
     const { source, pattern, targets, groups, missIsError } = plan;
     const column = context.indexOf(source);
     const reader = new CellReader('text', column);
-    const edits = groups.map((group, index) => {
-      // One error for a row, however many columns it has none for.
-      const miss = missIsError && index === 0 ? new CellFault('NO_MATCH') : null;
-      const find = (text: string): unknown => {
-        if (!mayWalk(pattern, text)) return new CellFault('TOO_LONG');
-        const match = pattern.first(text);
-        return match === null ? miss : match.groups[group] || null;
-      };
-      const { greedy } = pattern;
-      const found = greedy && foundEdit(context, { pattern: greedy, group, column, missIsError: miss !== null }, find);
-      if (found !== null) return found;
-      return valueEdit(context, {
+    // One error for a row, however many columns it has none for.
+    const missOf = (index: number): CellFault | null => (missIsError && index === 0 ? new CellFault('NO_MATCH') : null);
+    const single = (text: string, index: number): unknown => {
+      if (!mayWalk(pattern, text)) return new CellFault('TOO_LONG');
+      const match = pattern.first(text);
+      return match === null ? missOf(index) : match.groups[groups[index]!] || null;
+    };
+    const singly = (index: number): CellEdit =>
+      valueEdit(context, {
         type: 'text',
         bind: (batch) => reader.bind(batch),
         compute(row) {
           const text = reader.text(row);
-          return text === null ? null : find(text);
+          return text === null ? null : single(text, index);
         },
       });
+    const walked = walkedEdits(context, {
+      pattern,
+      groups,
+      finds: 'group',
+      column,
+      made: groups.length,
+      trims: false,
+      walk: (walker, { views, rows, count, found, stride, todo }, from) =>
+        context.kernel.exports.findCaptures(
+          ...([views, rows, count, from, walker!.machine, walker!.wanted, groups.length, 0] as const),
+          ...([missIsError ? 1 : 0, found, stride, todo] as const),
+        ),
+      single,
+      singly,
+    });
+    const { greedy } = pattern;
+    const edits = walked.map((edit, index) => {
+      const wanted = greedy && { pattern: greedy, group: groups[index]!, column, missIsError: missOf(index) !== null };
+      return (wanted && foundEdit(context, wanted, (text) => single(text, index))) ?? edit;
     });
     return startCellOperator(context, targets, edits);
   },

@@ -2,8 +2,10 @@
 import { CellReader } from '../batch/cell-values.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { startCellOperator } from '../execution/cells/cell-operator.ts';
+import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { placeText } from '../execution/cells/placed-text.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
 import { columnName } from '../execution/parameters/column-set.ts';
 import {
@@ -15,7 +17,7 @@ import {
 import type { ColumnPosition, Scope } from '../template/scope.ts';
 import { trimWhiteSpace } from '../values/text-edits.ts';
 import { indexOfText } from '../values/text-search.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type OperatorContext } from './operation.ts';
 
 /** New columns that one operation may make. */
 const PARTS_MAX = 1000;
@@ -144,13 +146,26 @@ export const splitColumn = defineOperation({
     if (plan === null) return { push: context.next };
     const { source, made, spans, given } = plan;
     const reader = new CellReader('text', context.indexOf(source));
-    const edits = made.map((_, index) =>
+    const singly = (index: number): CellEdit =>
       valueEdit(context, {
         type: 'text',
         bind: (batch) => reader.bind(batch),
         compute: (row) => part(reader.text(row), index, spans, given),
-      }),
-    );
+      });
+    const walk = walkOf(plan, context);
+    const edits =
+      walk === null
+        ? made.map((_, index) => singly(index))
+        : walkedEdits(context, {
+            groups: [],
+            finds: 'all',
+            column: context.indexOf(source),
+            made: made.length,
+            trims: given.trim ?? true,
+            single: (text, index) => part(text, index, spans, given),
+            singly,
+            ...walk,
+          });
     const targets = made.map((target) => ({ source: target.id === source.id ? source : null, target, told: source }));
     return startCellOperator(context, targets, edits);
   },
@@ -161,13 +176,14 @@ interface SplitPlan {
   readonly made: readonly Column[];
   /** Null for a text that is too long for the pattern. */
   readonly spans: (text: string) => Span[] | null;
+  readonly pattern: RegularExpression | null;
   readonly given: Parameters;
 }
 
 function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
   const source = scope.read(given.column, '/column');
-  const spans = spansOf(given, scope);
-  if (source === null || spans === null) return null;
+  const cut = cutOf(given, scope);
+  if (source === null || cut === null) return null;
   if (source.type !== 'text') {
     scope.problem('/column', 'WRONG_TYPE', `The column is ${source.type} at this step; this operation takes text.`);
     return null;
@@ -182,8 +198,38 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
     made.push(index === same ? source : scope.add(name, 'text', `/into/${index}`, stays ? undefined : position));
   });
   if (!stays && same < 0) scope.remove(source);
-  return { source, made, spans, given };
+  return { source, made, ...cut, given };
 }
+
+/** How a kernel cuts the cells; null where parts are counted from the end, or their number may be an error. */
+function walkOf(
+  { pattern, made, given }: SplitPlan,
+  { kernel, arena }: OperatorContext,
+): Pick<WalkedColumns, 'pattern' | 'walk'> | null {
+  const { by, limit, from_end: fromEnd, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last' } = given;
+  if (fromEnd === true || tooFew !== 'blank' || tooMany === 'fail') return null;
+  const parts = made.length;
+  // The part that keeps the rest; one behind the last column is nobody's.
+  const last = Math.min(limit ?? Number.POSITIVE_INFINITY, tooMany === 'merge_last' ? parts : PARTS_MAX + 1) - 1;
+  if ('separator' in by && Buffer.byteLength(by.separator) <= SEPARATOR_BYTES_MAX) {
+    const { at, bytes } = placeText(arena.heap, by.separator);
+    const walk: WalkedColumns['walk'] = (_walker, { views, rows, count, found, stride }) => {
+      kernel.exports.splitCells(views, rows, count, at, bytes, parts, last, found, stride);
+      return count;
+    };
+    return { pattern: null, walk };
+  }
+  if (pattern === null) return null;
+  const { splitCaptures } = kernel.exports;
+  return {
+    pattern,
+    walk: (walker, { views, rows, count, found, stride, todo }, from) =>
+      splitCaptures(views, rows, count, from, walker!.machine, parts, last, found, stride, todo),
+  };
+}
+
+/** Longer ones are searched for in time that grows with both lengths, which the kernel does not do. */
+const SEPARATOR_BYTES_MAX = 32;
 
 /** The part for column `index`. A wrong number of parts is one error of the row, told with its first part. */
 function part(text: string | null, index: number, spans: SplitPlan['spans'], given: Parameters): unknown {
@@ -219,14 +265,16 @@ function cut(spans: Span[], most: number, { from_end: fromEnd = false }: Paramet
   return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
 }
 
-function spansOf(given: Parameters, scope: Scope): ((text: string) => Span[] | null) | null {
+function cutOf(given: Parameters, scope: Scope): Pick<SplitPlan, 'spans' | 'pattern'> | null {
   const { by } = given;
   const kept = new KeptSpans(given);
-  if ('separator' in by) return (text) => separated(text, by.separator, kept);
-  if ('widths' in by) return (text) => byWidths(text, by.widths);
+  if ('separator' in by) return { spans: (text) => separated(text, by.separator, kept), pattern: null };
+  if ('widths' in by) return { spans: (text) => byWidths(text, by.widths), pattern: null };
   const pattern = compileRegularExpression(by.pattern);
-  if (!('problem' in pattern))
-    return (text) => (mayWalk(pattern, text) ? ifWalked(() => byPattern(text, pattern, kept)) : null);
+  if (!('problem' in pattern)) {
+    const spans = (text: string) => (mayWalk(pattern, text) ? ifWalked(() => byPattern(text, pattern, kept)) : null);
+    return { spans, pattern };
+  }
   scope.problem('/by/pattern', 'BAD_PATTERN', pattern.problem);
   return null;
 }

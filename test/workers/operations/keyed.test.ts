@@ -111,6 +111,9 @@ test('dedupe keeps the last, or only rows that are alone, spilling or not', asyn
       kept.sources,
       last.map((row) => Number(row[0]) + 1),
     );
+    const uncounted = runOperation(dedupe, { ...by, keep: 'last' }, input, way);
+    t.ok(JSON.stringify(uncounted.rows) === JSON.stringify(last), `last, uncounted ${JSON.stringify(way)}`);
+    t.same(uncounted.sources, kept.sources);
     const none = runOperation(dedupe, { ...by, keep: 'none' }, input, way);
     t.ok(JSON.stringify(none.rows) === JSON.stringify(alone), `none ${JSON.stringify(way)}`);
   }

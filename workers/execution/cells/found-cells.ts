@@ -54,7 +54,7 @@ export function foundEdit(
 }
 
 /** The work without the rows that failed: their cells are no changes. */
-function settledWork({ arena }: OperatorContext, work: CellWork, failed: ReadonlySet<number>): CellWork {
+export function settledWork({ arena }: OperatorContext, work: CellWork, failed: ReadonlySet<number>): CellWork {
   if (failed.size === 0) return work;
   const list = arena.take(work.count * 4);
   const { u32 } = arena.heap;

@@ -8,6 +8,7 @@ import { placePattern } from './pattern-program.ts';
 import { placeText } from './placed-text.ts';
 import type { TextStep } from './text-chain.ts';
 import { moved, room, stringStep } from './text-steps.ts';
+import { walkedStep } from './walked-step.ts';
 
 /** Longest text that the kernel looks for, in UTF-16 units: it compares it whole at each place that may hold it. */
 const KERNEL_FIND_LENGTH_MAX = 256;
@@ -81,7 +82,7 @@ export function patternStep(heap: Heap, pattern: RegularExpression, put: string,
     return ifWalked(() => replaceMatches(text, pattern.all(text), made, count)) ?? TOO_LONG;
   };
   const program = pattern.greedy === null ? 0 : placePattern(heap, pattern.greedy, parts, count ?? ALL);
-  if (program === 0) return stringStep(heap, 'any', edit);
+  if (program === 0) return walkedStep(heap, pattern, { parts, times: count ?? ALL }, edit);
   return {
     run(cells) {
       const { kernel, views, rows, todo } = cells;
@@ -104,7 +105,7 @@ export function unknownGroups(put: string, pattern: RegularExpression): string[]
 }
 
 /** What cannot be searched becomes a text that no cell may hold: the frame makes the error TOO_LONG of it. */
-const TOO_LONG = ' '.repeat(CELL_BYTES_MAX + 1);
+export const TOO_LONG = ' '.repeat(CELL_BYTES_MAX + 1);
 
 interface Match {
   readonly start: number;

@@ -23,7 +23,7 @@ export interface TextCells {
 /** One step of a chain. */
 export interface TextStep {
   /** Treats what it can and hands back the rest in `todo`; false when the arena is full. */
-  run(cells: TextCells): boolean;
+  run(cells: TextCells, clock: Pauses): boolean | Sliced<boolean>;
   /** One cell as a string. May give up on a result longer than CELL_BYTES_MAX: any longer text will do. */
   edit(text: string): string;
 }
@@ -66,7 +66,8 @@ export function* textChainInSlices(
   const cells: TextCells = { kernel, arena, views: column.views, rows: column.rows, count: column.count, todo };
   for (const [index, step] of steps.entries()) {
     arena.heap.u32[todo >>> 2] = 0;
-    if (!step.run(cells)) return false;
+    const ran = step.run(cells, clock);
+    if (!(typeof ran === 'boolean' ? ran : yield* ran)) return false;
     const back = arena.heap.u32[todo >>> 2]!;
     cells.count -= back;
     if (back > 0 && !(yield* editStrings(steps, index, cells, back, clock))) return false;

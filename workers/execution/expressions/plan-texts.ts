@@ -1,12 +1,18 @@
 // Plans of expressions that give texts.
-import type { GreedyPattern } from '../../expression/patterns/greedy-pattern.ts';
-import { compileRegularExpression } from '../../expression/patterns/regular-expression.ts';
+import {
+  compileRegularExpression,
+  type RegularExpression,
+  walkedLengthMax,
+} from '../../expression/patterns/regular-expression.ts';
 import type { CallNode, ExpressionNode } from '../../expression/syntax/ast.ts';
-import { literalStep, patternStep } from '../cells/replace-steps.ts';
+import { literalStep, patternStep, TOO_LONG } from '../cells/replace-steps.ts';
+import type { TextStep } from '../cells/text-chain.ts';
 import { capitaliseStep, caseStep, digitStep, padStep, trimStep } from '../cells/text-steps.ts';
 import {
   argumentsOf,
+  type ComputedPlan,
   columnOf,
+  computed,
   functionOf,
   kindOf,
   literalInteger,
@@ -60,7 +66,10 @@ function planWritten(planner: Planner, node: ExpressionNode): TextPlan | null {
 }
 
 /** What a call makes of its text, by its other arguments; null where these are not as the kernels want them. */
-type CallPlanner = (parameters: readonly ExpressionNode[]) => ((text: TextPlan) => TextPlan) | null;
+type CallPlanner = (
+  parameters: readonly ExpressionNode[],
+  itself: ComputedPlan,
+) => ((text: TextPlan) => TextPlan) | null;
 
 type StepMaker = Extract<TextPlan, { kind: 'edited' }>['step'];
 
@@ -91,7 +100,7 @@ function planCall(planner: Planner, node: CallNode): TextPlan | null {
   const [text, ...others] = parameters;
   if (name === 'string' && text !== undefined) return planWritten(planner, text);
   if (text === undefined || kindOf(planner.expression, text) !== 'string') return null;
-  return CALLS.get(name)?.(others)?.(textOf(planner, text)) ?? null;
+  return CALLS.get(name)?.(others, computed(planner.expression, node))?.(textOf(planner, text)) ?? null;
 }
 
 const planCut = ([count]: readonly ExpressionNode[], fromEnd: boolean): ReturnType<CallPlanner> => {
@@ -118,30 +127,45 @@ function planReplaced([part, by, count]: readonly ExpressionNode[]): ReturnType<
   return edited((heap) => literalStep(heap, find, put, times < 0 ? null : times));
 }
 
-/** What a group took, of a pattern that the kernel of patterns knows and in which the group is never empty. */
-function planFound([source, wanted]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
-  const pattern = greedyOf(source);
+/** What a group took: of a pattern that never gives a character back by items, where the group is never empty. */
+function planFound([source, wanted]: readonly ExpressionNode[], otherwise: ComputedPlan): ReturnType<CallPlanner> {
+  const pattern = patternOf(source);
   if (pattern === null) return null;
-  const isNamed = wanted !== undefined && literalText(wanted) !== null;
-  const first = pattern.groups.length > 1 ? 1 : 0;
-  const span = pattern.groups[wanted === undefined ? first : (literalInteger(wanted) ?? -1)];
-  if (isNamed || span === undefined) return null;
-  const [from, to] = span;
-  if (pattern.items.slice(from, to).every(({ least }) => least === 0)) return null;
-  return (text) => ({ kind: 'found', pattern, from, to, text });
+  const group = wanted === undefined ? Math.min(1, pattern.groupCount) : groupOf(pattern, wanted);
+  if (group === null) return null;
+  const span = pattern.greedy?.groups[group];
+  if (pattern.greedy !== null && span !== undefined) {
+    const [from, to] = span;
+    const { greedy } = pattern;
+    if (greedy.items.slice(from, to).some(({ least }) => least > 0)) {
+      return (text) => ({ kind: 'found', pattern: greedy, from, to, text });
+    }
+  }
+  return (text) => ({ kind: 'walked', pattern, group, text, otherwise });
+}
+
+/** Number of a group that is named as written; null where it is none. */
+function groupOf({ groupNames, groupCount }: RegularExpression, wanted: ExpressionNode): number | null {
+  const name = literalText(wanted);
+  const group = name === null ? literalInteger(wanted) : (groupNames.get(name) ?? null);
+  return group !== null && group >= 0 && group <= groupCount ? group : null;
 }
 
 function planReplacedMatches([source, by]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
-  const [pattern, put] = [literalText(source), literalText(by)];
-  if (pattern === null || put === null || greedyOf(source) === null || put.length > PUT_LENGTH_MAX) return null;
-  const compiled = compileRegularExpression(pattern);
-  return 'problem' in compiled ? null : edited((heap) => patternStep(heap, compiled, put, null));
+  const [pattern, put] = [patternOf(source), literalText(by)];
+  if (pattern === null || put === null || put.length > PUT_LENGTH_MAX) return null;
+  return edited((heap) => sureStep(patternStep(heap, pattern, put, null), walkedLengthMax(pattern, 'all')));
 }
 
-function greedyOf(node: ExpressionNode | undefined): GreedyPattern | null {
+/** A step that gives up on texts, in bytes, for which the closures might count more steps than there are. */
+function sureStep(step: TextStep, lengthMax: number): TextStep {
+  return { ...step, edit: (text) => (Buffer.byteLength(text) > lengthMax ? TOO_LONG : step.edit(text)) };
+}
+
+function patternOf(node: ExpressionNode | undefined): RegularExpression | null {
   const source = literalText(node);
   const compiled = source === null ? null : compileRegularExpression(source);
-  return compiled === null || 'problem' in compiled ? null : compiled.greedy;
+  return compiled === null || 'problem' in compiled ? null : compiled;
 }
 
 function planPadded([count, fill]: readonly ExpressionNode[], side: 'left' | 'right'): ReturnType<CallPlanner> {

@@ -4,6 +4,7 @@ import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { UNKNOWN_TEXT } from '../../kernel/layout/expressions.ts';
 import type { Sliced } from '../../run/time-slices.ts';
 import { placePattern } from '../cells/pattern-program.ts';
+import { PatternWalker, WALKED_ROWS_LEAST } from '../cells/pattern-walker.ts';
 import { placeBytes } from '../cells/placed-text.ts';
 import { chainScratchBytes, type TextStep, textChainInSlices } from '../cells/text-chain.ts';
 import { ALL_OPEN, FULL, type Lane, NOT_HERE, type StatesTarget, type TextSource, type VectorRows } from './lane.ts';
@@ -20,6 +21,8 @@ export class TextLane {
   readonly #placed = new Map<string, number>();
   readonly #programs = new Map<AnyPlan, number>();
   readonly #steps = new Map<AnyPlan, TextStep>();
+  /** Null where a pattern is not for a walk. */
+  readonly #walkers = new Map<AnyPlan, PatternWalker | null>();
 
   constructor(context: ExpressionContext, lane: Lane) {
     this.#context = context;
@@ -70,6 +73,8 @@ export class TextLane {
       }
       case 'found':
         return yield* this.#found(plan, at, target);
+      case 'walked':
+        return yield* this.#walked(plan, at, target);
       case 'first': {
         const texts = this.#newTexts(at.count);
         this.#context.arena.heap.u8.fill(0, texts, texts + at.count * VIEW_BYTES);
@@ -165,6 +170,36 @@ export class TextLane {
     const back = u32[todo >>> 2]!;
     for (let i = 1; i <= back; i++) u32[(texts >>> 2) + u32[(todo >>> 2) + i]! * 2] = UNKNOWN_TEXT;
     return texts;
+  }
+
+  /** As #found, by two walks over each text. */
+  *#walked(plan: Extract<TextPlan, { kind: 'walked' }>, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const { arena, kernel, clock } = this.#context;
+    const walker = this.#walkerOf(plan, at.count);
+    if (walker === null) return yield* this.vector(plan.otherwise, at, target);
+    const texts = yield* this.vector(plan.text, at, target);
+    if (texts < 0) return texts;
+    const list = arena.take(at.count * 4);
+    const todo = arena.take((at.count + 1) * 4);
+    arena.heap.u32[todo >>> 2] = 0;
+    const count = kernel.exports.listTexts(texts, at.count, list);
+    const { machine, wanted } = walker;
+    yield* walker.drive(count, clock, (from) =>
+      kernel.exports.findCaptures(texts, list, count, from, machine, wanted, 1, 1, 0, texts, 0, todo),
+    );
+    const { u32 } = arena.heap;
+    const back = u32[todo >>> 2]!;
+    for (let i = 1; i <= back; i++) u32[(texts >>> 2) + u32[(todo >>> 2) + i]! * 2] = UNKNOWN_TEXT;
+    return texts;
+  }
+
+  /** Null where a walk does not pay. */
+  #walkerOf(plan: Extract<TextPlan, { kind: 'walked' }>, count: number): PatternWalker | null {
+    const known = this.#walkers.get(plan);
+    if (known !== undefined || count < WALKED_ROWS_LEAST) return known ?? null;
+    const walker = PatternWalker.of(this.#context.arena.heap, plan.pattern, [plan.group], 'group');
+    this.#walkers.set(plan, walker);
+    return walker;
   }
 
   /** Edits the texts in place: those that the kernel hands back are edited as strings. */

@@ -2,6 +2,7 @@
 // A node that no kernel knows the closures compute, that node alone.
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import type { GreedyPattern } from '../../expression/patterns/greedy-pattern.ts';
+import type { RegularExpression } from '../../expression/patterns/regular-expression.ts';
 import type { CallNode, ExpressionNode } from '../../expression/syntax/ast.ts';
 import type { ARITHMETIC, ORDERS, TEXT_TESTS, VECTOR_FORMS } from '../../kernel/bindings/expression-words.ts';
 import type { Heap } from '../../memory/heap.ts';
@@ -36,6 +37,15 @@ export type TextPlan =
       readonly from: number;
       readonly to: number;
       readonly text: TextPlan;
+    }
+  /** What a group of the first match of any pattern took. */
+  | {
+      readonly kind: 'walked';
+      readonly pattern: RegularExpression;
+      readonly group: number;
+      readonly text: TextPlan;
+      /** Where a walk does not pay. */
+      readonly otherwise: ComputedPlan;
     }
   | { readonly kind: 'first'; readonly texts: readonly TextPlan[] }
   | Choice<'choice', TextPlan>;
@@ -199,6 +209,8 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
     case 'blank':
     case 'found':
       return [plan.text];
+    case 'walked':
+      return [plan.text, plan.otherwise];
     case 'written':
     case 'converted':
     case 'rounded':

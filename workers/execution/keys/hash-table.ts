@@ -47,6 +47,11 @@ export class HashTable {
     this.#room.clear();
   }
 
+  /** Leaves its memory to others; nobody asks it any more. */
+  drop(): void {
+    this.#room.drop();
+  }
+
   /** Hashes the keys and reads ahead the slots that they need. */
   hash(list: KeyList): void {
     const { exports } = this.#kernel;

@@ -78,6 +78,11 @@ export class TableStorage {
     this.#useBlock(0);
   }
 
+  /** Leaves all of its memory to others; it is of no use any more. */
+  drop(): void {
+    for (const { at, bytes } of [this.#slots, ...this.#blocks]) this.#heap.giveBack(at, bytes);
+  }
+
   /** Makes room for one more, which needs so many bytes of a block; false when the budget refuses. */
   grow(bytes: number): boolean {
     if (this.count >= this.#heap.u32[(this.header + TABLE_HELD_MAX) >>> 2]!) return this.#growSlots();

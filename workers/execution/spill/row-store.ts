@@ -81,6 +81,11 @@ export class RowStore {
     return rowsBetween(this.#batch, from, this.#taken);
   }
 
+  /** Leaves its memory to others: all rows lie in the file. */
+  putAside(): void {
+    if (this.#blocks.length > 1) this.#spill();
+  }
+
   drop(): void {
     this.#file?.drop();
     for (const { at, bytes } of this.#blocks) this.#arena.heap.giveBack(at, bytes);

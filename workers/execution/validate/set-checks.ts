@@ -123,12 +123,13 @@ const TYPE_CODES: Readonly<Record<ColumnType, (text: string) => RowErrorCode | n
   json: (text) => (jsonKind(text) === 'none' ? 'BAD_JSON' : null),
 };
 
-function planPattern({ pattern = '' }: Rule, _column: unknown, around: RuleScope): PlannedCheck | null {
+function planPattern({ pattern = '' }: Rule, { name }: Column, around: RuleScope): PlannedCheck | null {
   const compiled = compileRegularExpression(pattern);
   if ('problem' in compiled) return around.problem('pattern', compiled.problem);
   const judge: Judge = (value) => {
     if (!mayTest(compiled, value as string)) return 'TOO_LONG';
     return compiled.test(value as string) ? null : 'PATTERN_MISMATCH';
   };
-  return { judge: () => judge, passes: compiled.greedy };
+  const condition: StatePlan = { kind: 'pattern', text: { kind: 'column', column: name }, pattern };
+  return { judge: () => judge, passes: compiled.greedy, condition };
 }

@@ -109,6 +109,7 @@ export class ByteAutomaton {
       const node = nodes[place]!;
       if (node.kind === 'match') return null;
       if (node.kind === 'either') pending.push(node.next, node.other);
+      else if (node.kind === 'capture') pending.push(node.next);
       else if (node.kind === 'assert' && (node.assertions & ~holding) === 0) pending.push(node.next);
       else if (node.kind !== 'fail') places.push(place);
     }
@@ -119,6 +120,6 @@ export class ByteAutomaton {
 /** Whether the first thing that the program asks for is the start of the text. */
 function isAnchored({ nodes, start }: ByteProgram): boolean {
   let node = nodes[start]!;
-  while (node.kind === 'either' && node.next === node.other) node = nodes[node.next]!;
+  while (node.kind === 'capture' || (node.kind === 'either' && node.next === node.other)) node = nodes[node.next]!;
   return node.kind === 'assert' && (node.assertions & BEGIN_TEXT) !== 0;
 }

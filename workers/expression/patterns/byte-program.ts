@@ -6,6 +6,7 @@ import { type ByteRanges, utf8Ranges } from './utf8-ranges.ts';
 export type ByteNode =
   | { readonly kind: 'either'; readonly next: number; readonly other: number }
   | { readonly kind: 'assert'; readonly assertions: number; readonly next: number }
+  | { readonly kind: 'capture'; readonly slot: number; readonly next: number }
   | { readonly kind: 'byte'; readonly from: number; readonly to: number; readonly next: number }
   | { readonly kind: 'match' }
   | { readonly kind: 'fail' };
@@ -13,6 +14,10 @@ export type ByteNode =
 export interface ByteProgram {
   readonly nodes: readonly ByteNode[];
   readonly start: number;
+  /** Nodes below this number are the steps of the pattern, those behind it bytes of their characters. */
+  readonly steps: number;
+  /** The nodes that are matches. */
+  readonly matches: readonly number[];
   /** The assertions that occur. */
   readonly assertions: number;
   /** The class of each byte: no pattern tells bytes of one class apart. */
@@ -41,6 +46,8 @@ export function isWordByte(byte: number): boolean {
 class NodeBuilder implements ByteProgram {
   readonly nodes: ByteNode[];
   readonly start: number;
+  readonly steps: number;
+  readonly matches: readonly number[];
   readonly assertions: number;
   readonly classes = new Uint8Array(256);
   readonly members: number[] = [];
@@ -48,6 +55,8 @@ class NodeBuilder implements ByteProgram {
 
   constructor({ steps, start }: PatternProgram) {
     this.start = start;
+    this.steps = steps.length;
+    this.matches = [...steps.keys()].filter((index) => steps[index]!.kind === 'match');
     this.nodes = steps.map((): ByteNode => ({ kind: 'fail' }));
     let assertions = 0;
     for (const [index, step] of steps.entries()) {
@@ -102,7 +111,8 @@ class NodeBuilder implements ByteProgram {
       begins[to + 1] = 1;
     };
     for (const node of this.nodes) if (node.kind === 'byte') cut(node.from, node.to);
-    if (this.assertions !== 0) cut(0x80, 0xbf);
+    // A match begins and ends between characters, and nothing holds inside of one.
+    cut(0x80, 0xbf);
     if ((this.assertions & (BEGIN_LINE | END_LINE)) !== 0) cut(NEWLINE, NEWLINE);
     if ((this.assertions & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0) {
       for (let byte = 0; byte < 0x80; byte++) if (isWordByte(byte) !== isWordByte(byte + 1)) begins[byte + 1] = 1;

@@ -13,6 +13,8 @@ export const NO_WORD_BOUNDARY = 32;
 export type PatternStep =
   | { readonly kind: 'either'; readonly next: number; readonly other: number }
   | { readonly kind: 'pass'; readonly next: number }
+  /** Notes where it stands: slot 2g is where group g begins, 2g + 1 where it ends. */
+  | { readonly kind: 'capture'; readonly slot: number; readonly next: number }
   | { readonly kind: 'assert'; readonly assertions: number; readonly next: number }
   | { readonly kind: 'characters'; readonly set: CharacterSet; readonly next: number }
   | { readonly kind: 'match' }

@@ -64,6 +64,20 @@ export function mayTest({ program }: RegularExpression, text: string): boolean {
   return text.length * program <= PATTERN_TEST_MAX;
 }
 
+/** Of the walks that mayWalk allows: so that what an expression makes of several texts is within the steps that it has, too. */
+const SURE_SHARE = 16;
+
+/**
+ * Longest text, in bytes, for which a pattern is sure to find a group of its first match, or all of its matches, without being
+ * TOO_LONG: up to here it does not matter who looks for them.
+ */
+export function walkedLengthMax({ program }: RegularExpression, finds: 'group' | 'all'): number {
+  const characters = PATTERN_WALK_MAX / Math.max(1, program);
+  return Math.floor(
+    program === 0 ? PATTERN_WALK_MAX : finds === 'all' ? Math.sqrt(characters) : characters / SURE_SHARE,
+  );
+}
+
 /** What comes of walking a text for all matches of a pattern; null where finding them takes too long. */
 export function ifWalked<T>(walk: () => T): T | null {
   try {
@@ -273,6 +287,7 @@ function stepOf(instruction: Instruction): PatternStep | null {
     case OPERATIONS.altMatch:
       return { kind: 'either', next, other: arg };
     case OPERATIONS.capture:
+      return { kind: 'capture', slot: arg, next };
     case OPERATIONS.nop:
       return { kind: 'pass', next };
     case OPERATIONS.emptyWidth:

@@ -27,6 +27,7 @@ export { addPrints, findPrints, movePrints, touchPrints } from './fingerprint-se
 export { keepKinds } from './keep-kinds';
 export { keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue } from './marks';
 export { matchLength } from './match-length';
+export { findCaptures, replaceCaptures, splitCaptures } from './capture-pattern';
 export { matchPattern } from './match-pattern';
 export { compareTexts, matchText } from './match-text';
 export { readNumbers } from './read-numbers';
@@ -58,4 +59,4 @@ export { combineStates, findUnknown, keepTrue, loadBooleans, negateStates, store
 export { extremeNumbers, roundVector, toDecimals, writeVector } from './convert-numbers';
 export { chooseNumbers, fillNumbers } from './choose-numbers';
 export { loadNumbers, parseNumbers, storeNumbers } from './vector';
-export { chooseTexts, cutTexts, dropLongTexts, fillRows, fillTexts, gatherTexts, joinTexts, listTexts, sizeTexts, sliceTexts, splitTexts, storeTexts } from './text-vector';
+export { chooseTexts, cutTexts, dropLongTexts, fillRows, fillTexts, gatherTexts, joinTexts, listTexts, sizeTexts, sliceTexts, splitCells, splitTexts, storeTexts } from './text-vector';

@@ -155,6 +155,25 @@ export function cutTexts(views: usize, rows: usize, count: u32, length: u32, fro
   }
 }
 
+/**
+ * Cuts each cell at a separator. Part n becomes the view in `found` + n * `stride`, by physical row; of `parts` the one with the
+ * number `last` reaches to the end of the cell; those that are not there are null.
+ */
+export function splitCells(views: usize, rows: usize, count: u32, separator: usize, bytes: usize, parts: u32, last: u32, found: usize, stride: usize): void {
+  const first = load<u8>(separator);
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = <usize>load<u32>(view), e = s + <usize>load<u32>(view, 4);
+    let made = found + (view - views), from = s, part: u32 = 0;
+    for (; s != 0 && part < parts && from <= e; part++, made += stride) {
+      const place = part == last ? e : findSeparator(from, e, separator, bytes, first);
+      put(made, 0, from, place - from);
+      from = place + (place < e ? bytes : 1);
+    }
+    for (; part < parts; part++, made += stride) store<u64>(made, 0);
+  }
+}
+
 /** The characters from a number up to another (0xffffffff: to the end); where there are not so many, unknown. */
 export function sliceTexts(views: usize, rows: usize, count: u32, from: u32, to: u32, texts: usize): void {
   for (let i: u32 = 0; i < count; i++) {
