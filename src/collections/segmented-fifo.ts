@@ -46,6 +46,12 @@ export class SegmentedFifo {
     return block.number * BLOCK_BYTES + start;
   }
 
+  /** Whether an entry of so many bytes goes where the last one is. What is there stays readable as long as any of it. */
+  fitsBehindLast(lengthBytes: number): boolean {
+    const block = this.#last;
+    return block !== null && block.filledBytes + LENGTH_BYTES + lengthBytes <= block.bytes.length;
+  }
+
   /** The bytes themselves: whoever keeps some of them beyond their removal takes a copy. */
   at(place: number): Buffer {
     const { bytes } = this.#blocks[Math.floor(place / BLOCK_BYTES)]!;

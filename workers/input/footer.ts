@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util';
 import { META_RECORDS_MAX } from '../template/section-schemas.ts';
 import type { MetaValue } from '../template/template.ts';
 import type { Coroutine } from '../thread/coroutine.ts';
-import { splitSample } from './detect/sample.ts';
+import { Sample } from './detect/sample.ts';
 import type { Encoding } from './encoding/encoding.ts';
 import { withoutEndMarks } from './end-mark.ts';
 import { utf8Of } from './file-start.ts';
@@ -51,7 +51,7 @@ function footerOf(
   for (const line of lines.reverse()) {
     if (line === '') continue;
     if (!search.wants(record)) break;
-    const [texts] = splitSample(line, { delimiter, quote }, true).records;
+    const [texts] = new Sample(line, { delimiter, quote }, true).first(1);
     search.take(record++, texts ?? [], delimiter);
   }
   return search.values;

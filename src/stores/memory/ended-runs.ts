@@ -1,5 +1,6 @@
 // Runs that have ended, until they expire: numbers, texts and bytes of each in one record. Kept as objects, the Runs of
-// half an hour were most of what the collector looked through. All are kept for the same time, so that they expire about in
+// half an hour were most of what the collector looked through; and the JSON of each was most of what they weighed, though
+// that of Runs of one Template differs in a few words. All are kept for the same time, so that they expire about in
 // the order in which they ended; one is forgotten only when those before it are.
 import type { FailureCode } from '../../../workers/protocol/failure.ts';
 import { HashIndex } from '../../collections/hash-index.ts';
@@ -7,9 +8,11 @@ import { SegmentedFifo } from '../../collections/segmented-fifo.ts';
 import { textHash } from '../../collections/text-hash.ts';
 import type { OutputRef } from '../../outputs/output-store.ts';
 import type { RunRecord } from '../../runs/run.ts';
+import { readDifference, writeDifference } from './text-likeness.ts';
 
 // A record: the numbers at these places; id, account, Template and error code ('' = none), a line each; the paths of the
-// output and of the rejected rows, where they are files; the JSON; the bytes of both, where they are in memory.
+// output and of the rejected rows, where they are files; the JSON, or how it differs from that of the model; the bytes of
+// both, where they are in memory.
 const EXPIRES_AT = 0;
 const CREATED_AT = 8;
 /** NO_OUTPUT: the Run failed. */
@@ -22,7 +25,22 @@ const JSON_BYTES = 36;
 /** NO_OUTPUT: the Run has none. */
 const REJECTS_SIZE = 40;
 const REJECTS_PATH_BYTES = 48;
-const NUMBERS_BYTES = 52;
+/** The place of the Run whose JSON is the model; ITS_OWN: the JSON is written out. */
+const MODEL_PLACE = 52;
+/** Of the JSON as it was. */
+const JSON_LENGTH = 60;
+const NUMBERS_BYTES = 64;
+
+const ITS_OWN = -1;
+
+/**
+ * Models of a Template in one block: most Templates have one report where all goes well, and a few where cells are in trouble.
+ * The oldest makes room for a new one.
+ */
+const MODELS_MAX = 4;
+
+/** Where a JSON differs by more, in bytes, it is written out. */
+const DIFFERENCE_BYTES_MAX = 2_048;
 
 const NO_OUTPUT = -1;
 const NOTHING = new Uint8Array(0);
@@ -34,14 +52,23 @@ export interface EndedRunsOptions {
   readonly charge: (bytes: number) => void;
 }
 
-/** What a Run weighs beyond its record: its slots of the table, and the rest of a block. */
+/** What a Run weighs beyond its record: its slots of the table, the rest of a block, and its part of models. */
 const OVERHEAD_BYTES = 100;
+
+/** How the JSON of a Run is kept. */
+interface KeptJson {
+  readonly bytes: Uint8Array;
+  readonly modelPlace: number;
+}
 
 export class EndedRuns {
   #queue = new SegmentedFifo();
   #places = new HashIndex();
   #size = 0;
   #options: EndedRunsOptions;
+  /** Places by account and Template, of the last block alone: what is in a block goes together. */
+  #models = new Map<string, number[]>();
+  readonly #difference = new Uint8Array(DIFFERENCE_BYTES_MAX);
 
   constructor(options: EndedRunsOptions) {
     this.#options = options;
@@ -50,6 +77,10 @@ export class EndedRuns {
   /** Runs held, those included whose time has come and that no sweep has forgotten yet. */
   get size(): number {
     return this.#size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#queue.first === null;
   }
 
   /** Each Run once. */
@@ -64,7 +95,11 @@ export class EndedRuns {
     const bytes = output?.bytes ?? NOTHING;
     const rejectsBytes = rejects?.bytes ?? NOTHING;
     const head = NUMBERS_BYTES + text.length + pathBytes + rejectsPathBytes;
-    const place = this.#queue.add(head + json.length + bytes.length + rejectsBytes.length);
+    const others = head + bytes.length + rejectsBytes.length;
+    const modelsId = `${account}\n${templateId}`;
+    const { bytes: jsonBytes, modelPlace } = this.#keptJson(modelsId, id, json, others);
+    const place = this.#queue.add(others + jsonBytes.length);
+    if (modelPlace === ITS_OWN) this.#addModel(modelsId, place);
     const hash = textHash(id);
     const record = this.#queue.at(place);
     record.writeDoubleLE(expiresAt, EXPIRES_AT);
@@ -73,13 +108,15 @@ export class EndedRuns {
     record.writeUInt32LE(hash, ID_HASH);
     record.writeUInt32LE(text.length, TEXT_BYTES);
     record.writeUInt32LE(pathBytes, PATH_BYTES);
-    record.writeUInt32LE(json.length, JSON_BYTES);
+    record.writeUInt32LE(jsonBytes.length, JSON_BYTES);
+    record.writeDoubleLE(modelPlace, MODEL_PLACE);
+    record.writeUInt32LE(json.length, JSON_LENGTH);
     record.writeDoubleLE(rejects?.sizeBytes ?? NO_OUTPUT, REJECTS_SIZE);
     record.writeUInt32LE(rejectsPathBytes, REJECTS_PATH_BYTES);
     record.write(text, NUMBERS_BYTES, 'latin1');
     if (pathBytes > 0) record.write(path, NUMBERS_BYTES + text.length);
     if (rejectsPathBytes > 0) record.write(rejectsPath, jsonStart(record) - rejectsPathBytes);
-    record.set(json, jsonStart(record));
+    record.set(jsonBytes, jsonStart(record));
     record.set(bytes, jsonEnd(record));
     record.set(rejectsBytes, jsonEnd(record) + bytes.length);
     this.#places.add(hash, place);
@@ -102,7 +139,7 @@ export class EndedRuns {
       ...output,
       bytes: output.path === null ? copyOf(record, jsonEnd(record), rejectsAt) : null,
     };
-    const json = copyOf(record, jsonStart(record), jsonEnd(record));
+    const json = this.#jsonOf(id, record);
     const run = {
       id,
       account,
@@ -118,6 +155,39 @@ export class EndedRuns {
       ...run,
       rejects: { ...rejects, bytes: rejects.path === null ? copyOf(record, rejectsAt, record.length) : null },
     };
+  }
+
+  /** @param otherBytes of the record beside the JSON */
+  #keptJson(modelsId: string, id: string, json: Uint8Array, otherBytes: number): KeptJson {
+    const name = nameOf(id);
+    // The last block is full, or gone with all that was in it.
+    if (!this.#queue.fitsBehindLast(otherBytes)) this.#models.clear();
+    for (const modelPlace of this.#models.get(modelsId) ?? []) {
+      const model = this.#queue.at(modelPlace);
+      const most = Math.min(DIFFERENCE_BYTES_MAX, json.length >>> 1);
+      const target = this.#difference.subarray(0, most);
+      const length = writeDifference(json, model.subarray(jsonStart(model), jsonEnd(model)), name, target);
+      if (length === null) continue;
+      if (this.#queue.fitsBehindLast(otherBytes + length)) return { bytes: target.subarray(0, length), modelPlace };
+    }
+    // Where it does not fit either, it goes into the next block, which has models of its own.
+    if (!this.#queue.fitsBehindLast(otherBytes + json.length)) this.#models.clear();
+    return { bytes: json, modelPlace: ITS_OWN };
+  }
+
+  #addModel(modelsId: string, place: number): void {
+    const models = this.#models.get(modelsId) ?? [];
+    this.#models.set(modelsId, [place, ...models].slice(0, MODELS_MAX));
+  }
+
+  #jsonOf(id: string, record: Buffer): Buffer {
+    const kept = record.subarray(jsonStart(record), jsonEnd(record));
+    const modelPlace = record.readDoubleLE(MODEL_PLACE);
+    if (modelPlace === ITS_OWN) return Buffer.from(kept);
+    const model = this.#queue.at(modelPlace);
+    const json = Buffer.allocUnsafeSlow(record.readUInt32LE(JSON_LENGTH));
+    readDifference(kept, model.subarray(jsonStart(model), jsonEnd(model)), nameOf(id), json);
+    return json;
   }
 
   /** Forgets at most `max` Runs whose time has come. Returns how many: `max` = call again soon. */
@@ -138,6 +208,11 @@ export class EndedRuns {
     }
     return forgotten;
   }
+}
+
+/** Of `run_…`, what is a word: it stands in the JSON again and again. */
+function nameOf(id: string): Uint8Array {
+  return Buffer.from(id.slice(id.lastIndexOf('_') + 1), 'latin1');
 }
 
 type Texts = [id: string, account: string, templateId: string, errorCode: FailureCode | ''];

@@ -4,33 +4,22 @@
 // is given up. finished → uploading, when that Run may be retried.
 import type { FailureCode } from '../../../workers/protocol/failure.ts';
 import type { MemoryBudget } from '../../admission/memory-budget.ts';
-import { ExpiringMap } from '../../collections/expiring-map.ts';
 import type { KeyHolder } from '../admission-desk.ts';
 import { RETRIED_CODES } from '../retried-codes.ts';
+import { type FinishedKey, FinishedKeys } from './finished-keys.ts';
+import { InOrder } from './in-order.ts';
 
-/**
- * What a finished key weighs beyond its text: entry, places in map and heap, states, fingerprint, Run id. Measured on
- * Node 20 with 270,000 keys of 36 characters.
- */
-const KEY_OVERHEAD_BYTES = 405;
+/** What a claimed key weighs beyond its text: its objects and its place in the map. */
+const CLAIMED_BYTES = 400;
 
-/** Of its Run only what a claim asks for: the record is kept elsewhere. */
-interface FinishedKey {
-  readonly phase: 'finished';
-  readonly runId: string;
-  readonly fingerprint: string;
-  readonly expiresAt: number;
-  readonly errorCode: FailureCode | null;
-}
-
-type KeyState = Exclude<KeyHolder, { phase: 'finished' }> | FinishedKey;
+type ClaimedState = Exclude<KeyHolder, { phase: 'finished' }>;
 
 /** A key that a claim has; it is given back with each change. */
 export interface KeyEntry {
   readonly templateId: string;
-  state: KeyState;
+  state: ClaimedState;
   /** The finished Run that the present claim retries. */
-  former: FinishedKey | null;
+  readonly former: FinishedKey | null;
 }
 
 export type KeyAnswer =
@@ -39,48 +28,53 @@ export type KeyAnswer =
   | { readonly kind: 'held'; readonly holder: KeyHolder };
 
 /** A Run that has finished, and until when its key is kept. */
-export type KeyEnd = Omit<FinishedKey, 'phase'>;
+export interface KeyEnd {
+  readonly runId: string;
+  readonly fingerprint: string;
+  readonly expiresAt: number;
+  readonly errorCode: FailureCode | null;
+}
 
 const OTHER_TEMPLATE: KeyAnswer = { kind: 'other_template' };
 
 export class IdempotencyKeys {
-  #entries: ExpiringMap<KeyEntry>;
+  readonly #claimed = new Map<string, KeyEntry>();
+  /** Also those whose Runs are being retried. */
+  readonly #finished: InOrder<FinishedKeys>;
+  readonly #charge: (bytes: number) => void;
 
   constructor(budget: MemoryBudget) {
-    this.#entries = new ExpiringMap<KeyEntry>({
-      bytesOf: (key) => key.length + KEY_OVERHEAD_BYTES,
-      charge: (bytes) => {
-        if (bytes > 0) budget.charge(bytes, 'records');
-        else budget.release(-bytes, 'records');
-      },
-    });
+    this.#charge = (bytes) => {
+      if (bytes > 0) budget.charge(bytes, 'records');
+      else budget.release(-bytes, 'records');
+    };
+    this.#finished = new InOrder(() => new FinishedKeys(this.#charge));
   }
 
+  /** Keys held, one that is retried twice. */
   get size(): number {
-    return this.#entries.size;
+    return this.#claimed.size + this.#finished.size;
   }
 
   /** Gives the key to a claim if it is free. @param id of keyId @param now on the clock of its expiry */
   claim(id: string, templateId: string, runId: string, node: string, now: number): KeyAnswer {
-    const entry = this.#entries.get(id, now);
-    if (entry === undefined) {
-      const fresh: KeyEntry = { templateId, state: { phase: 'uploading', runId, node }, former: null };
-      this.#entries.set(id, fresh, Number.POSITIVE_INFINITY);
-      return { kind: 'claimed', entry: fresh };
+    const claimed = this.#claimed.get(id);
+    if (claimed !== undefined)
+      return claimed.templateId === templateId ? { kind: 'held', holder: claimed.state } : OTHER_TEMPLATE;
+    const former = this.#finishedKey(id, now);
+    if (former !== null) {
+      if (former.templateId !== templateId) return OTHER_TEMPLATE;
+      const { errorCode } = former;
+      if (errorCode === null || !RETRIED_CODES.has(errorCode)) return { kind: 'held', holder: former };
     }
-    if (entry.templateId !== templateId) return OTHER_TEMPLATE;
-    const { state } = entry;
-    if (state.phase !== 'finished' || state.errorCode === null || !RETRIED_CODES.has(state.errorCode)) {
-      return { kind: 'held', holder: state };
-    }
-    entry.former = state;
-    entry.state = { phase: 'uploading', runId, node };
-    this.#entries.updateExpiry(id, Number.POSITIVE_INFINITY);
+    const entry: KeyEntry = { templateId, state: { phase: 'uploading', runId, node }, former };
+    this.#claimed.set(id, entry);
+    this.#charge(claimedBytes(id));
     return { kind: 'claimed', entry };
   }
 
   look(id: string, now: number): KeyHolder | null {
-    return this.#entries.get(id, now)?.state ?? null;
+    return this.#claimed.get(id)?.state ?? this.#finishedKey(id, now);
   }
 
   /** Its Run is seen by others. */
@@ -89,28 +83,39 @@ export class IdempotencyKeys {
     if (state.phase === 'uploading') entry.state = { ...state, phase: 'running', fingerprint };
   }
 
-  finish(id: string, entry: KeyEntry, { runId, fingerprint, expiresAt, errorCode }: KeyEnd): void {
-    entry.former = null;
-    entry.state = { phase: 'finished', runId, fingerprint, expiresAt, errorCode };
-    this.#entries.updateExpiry(id, expiresAt);
+  finish(id: string, { templateId }: KeyEntry, { runId, fingerprint, expiresAt, errorCode }: KeyEnd): void {
+    // One whose Run is retried, or whose time has come and that is not forgotten yet.
+    for (const finished of this.#finished.stores) finished.remove(id);
+    const key: FinishedKey = { phase: 'finished', templateId, runId, fingerprint, errorCode };
+    this.#finished.storeFor(expiresAt).add(id, key, expiresAt);
+    this.#letGo(id);
   }
 
   /** No Run remains: the key is free again, or its finished Run's as before. */
-  abandon(id: string, entry: KeyEntry): void {
-    const { former } = entry;
-    if (former === null) {
-      this.#entries.delete(id);
-      return;
-    }
-    entry.state = former;
-    entry.former = null;
-    this.#entries.updateExpiry(id, former.expiresAt);
+  abandon(id: string): void {
+    this.#letGo(id);
   }
 
   /** Forgets at most `max` keys whose time has come. */
   sweep(now: number, max: number): number {
-    return this.#entries.sweep(now, max);
+    return this.#finished.sweep(now, max);
   }
+
+  #letGo(id: string): void {
+    if (this.#claimed.delete(id)) this.#charge(-claimedBytes(id));
+  }
+
+  #finishedKey(id: string, now: number): FinishedKey | null {
+    for (const finished of this.#finished.stores) {
+      const key = finished.get(id, now);
+      if (key !== null) return key;
+    }
+    return null;
+  }
+}
+
+function claimedBytes(id: string): number {
+  return CLAIMED_BYTES + id.length;
 }
 
 /** Neither an account's id nor a key holds a line feed. */

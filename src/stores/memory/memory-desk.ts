@@ -199,7 +199,7 @@ export class MemoryDesk implements AdmissionDesk, RunStore {
     this.#release(flight);
     if (flight.hasSlot) this.#slots.release(flight.account);
     this.#records.remove(flight.runId);
-    if (flight.keyEntry !== null) this.#keys.abandon(flight.keyId, flight.keyEntry);
+    if (flight.keyEntry !== null) this.#keys.abandon(flight.keyId);
   }
 
   /** Does nothing where it was charged. */

@@ -5,7 +5,8 @@ import { detectForm } from '../../../workers/input/detect/detect-form.ts';
 import { evenCut } from '../../../workers/input/detect/even-cut.ts';
 import { detectHeaderRow } from '../../../workers/input/detect/header-row.ts';
 import { obviousForm } from '../../../workers/input/detect/obvious-form.ts';
-import { splitSample } from '../../../workers/input/detect/sample.ts';
+import { listed } from '../../../workers/input/detect/records.ts';
+import { Sample } from '../../../workers/input/detect/sample.ts';
 import { ExpectedHeaders } from '../../../workers/input/expected-headers.ts';
 import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
 import { UnspacedSource } from '../../../workers/input/source/unspaced-source.ts';
@@ -105,15 +106,7 @@ t.test('the names that a Template looks for decide, wherever they stand', async 
     ['1', '2'],
     ['Betrag', 'Datum'],
   ];
-  t.equal(
-    done(
-      detectHeaderRow(
-        (most) => records.slice(0, most),
-        (text) => text === 'Betrag',
-      ),
-    ),
-    2,
-  );
+  t.equal(done(detectHeaderRow(listed(records), (text) => text === 'Betrag')), 2);
 });
 
 function isEven(text: string, ended: boolean): boolean {
@@ -171,7 +164,7 @@ t.test('what the kernels call even is even', async (t) => {
     fc.property(text, fc.boolean(), (sample, ended) => {
       if (!isEven(sample, ended)) return;
       even++;
-      const { records, strayQuotes } = splitSample(sample, { delimiter: ',', quote: '"' }, ended);
+      const { records, strayQuotes } = new Sample(sample, { delimiter: ',', quote: '"' }, ended);
       t.equal(strayQuotes, 0, JSON.stringify(sample));
       t.ok(isEvenBefore(records, ended), JSON.stringify(sample));
     }),
@@ -206,25 +199,18 @@ t.test('what the bytes of a plain file say is what its split text says', async (
       const line = text.split(/[\r\n]/)[0]!;
       const delimiters = [',', ';'].filter((delimiter) => line.includes(delimiter));
       const fitting = delimiters.filter((delimiter) => {
-        const { records, strayQuotes } = splitSample(text, { delimiter, quote: '"' }, ended);
+        const { records, strayQuotes } = new Sample(text, { delimiter, quote: '"' }, ended);
         return strayQuotes === 0 && isEvenBefore(records, ended) && (delimiters.length === 1 || records.length > 1);
       });
       const [delimiter = ''] = fitting;
       if (fitting.length !== 1) return found === null;
       if (found === null) return true;
-      const split = splitSample(text, { delimiter, quote: '"' }, ended).records;
+      const split = new Sample(text, { delimiter, quote: '"' }, ended).records;
       const records = split.filter(({ length }) => length === split[0]!.length);
       plainFiles++;
       if (found.headerRow !== null) namedFiles++;
       const hasNames = records.some((record) => record.some((cell) => cell.trim() !== '' && expected.has(cell)));
-      const headerRow = hasNames
-        ? done(
-            detectHeaderRow(
-              (most) => records.slice(0, most),
-              (cell) => expected.has(cell),
-            ),
-          )
-        : null;
+      const headerRow = hasNames ? done(detectHeaderRow(listed(records), (cell) => expected.has(cell))) : null;
       // Null too where the lines beside it may belong to the header.
       return found.delimiter === delimiter && (found.headerRow === headerRow || found.headerRow === null);
     });
@@ -268,11 +254,13 @@ t.test('spaces before quotes are left out as the detector splits them, however b
         read.push(target.subarray(0, source.read(target)));
       }
       const made = Buffer.concat(read).toString();
-      const split = splitSample(text, { ...dialect, spaced: true }, true);
+      const split = new Sample(text, { ...dialect, spaced: true }, true);
       // A quote that is never closed ends the Run; the detector goes on behind it.
       if (split.strayQuotes > 0) return;
       sounds++;
-      deepStrictEqual(splitSample(made, dialect, true), split);
+      const again = new Sample(made, dialect, true);
+      deepStrictEqual(again.records, split.records);
+      deepStrictEqual([again.quotedFields, again.strayQuotes], [split.quotedFields, split.strayQuotes]);
     },
   );
   fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) });

@@ -5,9 +5,9 @@ import type { ExpectedHeaders } from '../expected-headers.ts';
 import { detectDialect } from './dialect.ts';
 import type { ScanTools } from './even-cut.ts';
 import { type FittedDialect, fitHeader, loneName, numberColumn } from './fit-header.ts';
-import { detectHeaderRow, HEADER_RECORDS_MAX, headerStart } from './header-row.ts';
+import { detectHeaderRow, headerStart } from './header-row.ts';
 import { obviousForm } from './obvious-form.ts';
-import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
+import { type Dialect, Samples } from './sample.ts';
 
 /** What the request or the Template has already fixed. */
 export interface KnownForm {
@@ -60,16 +60,16 @@ export function* detectForm(
   const plain = isOpen ? yield* obviousForm(bytes, ended, expected, tools) : null;
   const headerRow = known.headerRow ?? plain?.headerRow ?? null;
   if (plain !== null && headerRow !== null) return plainTable(plain.delimiter, { headerRow: rowOf(headerRow) });
-  const text = sampleText(bytes);
+  const samples = new Samples(sampleText(bytes), ended);
   if (plain !== null) {
     const dialect = { delimiter: plain.delimiter, quote: QUOTE };
-    return plainTable(plain.delimiter, yield* headerOf(text, ended, dialect, expected));
+    return plainTable(plain.delimiter, yield* headerOf(samples, dialect, expected));
   }
-  const column = isOpen ? numberColumn(text, ended) : null;
-  const dialect = column ?? detectDialect(text, ended, known);
-  const header = headerRow === null ? yield* headerOf(text, ended, dialect, expected) : { headerRow: rowOf(headerRow) };
+  const column = isOpen ? numberColumn(samples) : null;
+  const dialect = column ?? detectDialect(samples, known);
+  const header = headerRow === null ? yield* headerOf(samples, dialect, expected) : { headerRow: rowOf(headerRow) };
   if (known.delimiter !== null || column !== null) return formOf(column ?? unfitted(dialect), header);
-  const fitted = fitHeader(text, ended, dialect, header.headerRow);
+  const fitted = fitHeader(samples, dialect, header.headerRow);
   return fitted === null ? { ...formOf(unfitted(dialect), header), isDoubtful: true } : formOf(fitted, header);
 }
 
@@ -90,19 +90,14 @@ function formOf(dialect: FittedDialect, header: FoundHeader): DetectedForm {
   return spaced === true ? { ...form, spaced } : form;
 }
 
-function* headerOf(
-  text: string,
-  ended: boolean,
-  dialect: Dialect,
-  expected: ExpectedHeaders | null,
-): Sliced<FoundHeader> {
+function* headerOf(samples: Samples, dialect: Dialect, expected: ExpectedHeaders | null): Sliced<FoundHeader> {
   const isExpected = expected === null ? null : (cell: string) => expected.has(cell);
-  const records = (most: number): SampleRecords['records'] => splitSample(text, dialect, ended, most).records;
+  const records = samples.of(dialect);
   const headerRow = yield* detectHeaderRow(records, isExpected);
   if (headerRow === null || headerRow === 0) return { headerRow };
-  const name = loneName(records(headerRow + HEADER_RECORDS_MAX), headerRow);
+  const name = loneName(records, headerRow);
   if (name !== null && isExpected === null) return { headerRow: name };
-  const first = yield* headerStart(records(headerRow + HEADER_RECORDS_MAX), headerRow, isExpected);
+  const first = yield* headerStart(records, headerRow, isExpected);
   return first === headerRow ? { headerRow } : { headerRow, headerLines: headerRow - first + 1 };
 }
 

@@ -1,8 +1,7 @@
 // Finds the delimiter and the quote of a CSV by the consistency of what they give: rows of the same length (pattern
 // score) with cells that look like cells (type score). After van den Burg, Nazábal, Sutton: "Wrangling messy CSV files
 // by detecting row and type patterns", Data Mining and Knowledge Discovery 33 (2019).
-import { cellKind } from './cell-kind.ts';
-import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
+import { type Dialect, SAMPLE_RECORDS_MAX, type Sample, type Samples } from './sample.ts';
 
 /** Usual delimiters in the order in which a tie is settled. */
 export const USUAL_DELIMITERS = [',', ';', '\t', '|'];
@@ -27,26 +26,27 @@ const TEXT_DELIMITER_COLUMNS_MIN = 3;
 /** Factor of a rare delimiter that gives ragged or too few records: only worse than no delimiter at all. */
 const RARE_DOUBTFUL_FACTOR = 1e-3;
 
+/** No such delimiter scores higher: a record counts 1 at most. */
+const DOUBTFUL_SCORE_MAX = RARE_DOUBTFUL_FACTOR * SAMPLE_RECORDS_MAX;
+
 /** Cells looked at per dialect: enough for the type score, so that wide files do not cost more than long ones. */
 const TYPED_CELLS_MAX = 2_000;
 
 /** Type score of cells that are all odd: not zero, so that the pattern score still decides between such dialects. */
 const TYPE_SCORE_MIN = 1e-3;
 
-/**
- * @param text the first part of the file, decoded
- * @param ended true when it is the whole file
- * @param known what the request or the Template has already fixed
- */
-export function detectDialect(
-  text: string,
-  ended: boolean,
-  known: { readonly delimiter: string | null; readonly quote: string | null },
-): Dialect {
-  const plain = known.delimiter === null && known.quote === null ? plainDialect(text, ended) : null;
+/** What the request or the Template has already fixed. */
+export interface KnownDialect {
+  readonly delimiter: string | null;
+  readonly quote: string | null;
+}
+
+/** Of the first part of a file. */
+export function detectDialect(samples: Samples, known: KnownDialect): Dialect {
+  const plain = known.delimiter === null && known.quote === null ? plainDialect(samples) : null;
   if (plain !== null) return plain;
   let best: ScoredDialect | null = null;
-  for (const scored of scoredDialects(text, ended, known))
+  for (const scored of scoredDialects(samples, known, (dialect, isEven) => isWorse(samples, dialect, isEven, best)))
     if (best === null || scored.score > best.score) best = scored;
   return best?.dialect ?? { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
 }
@@ -54,24 +54,29 @@ export function detectDialect(
 export interface ScoredDialect {
   readonly dialect: Dialect;
   readonly score: number;
-  readonly sample: SampleRecords;
+  readonly sample: Sample;
 }
 
-/** Each dialect that the text may have, with its score: more than 0, the highest is the best, the first of equal ones. */
+/**
+ * Each dialect that the text may have, with its score: more than 0, the highest is the best, the first of equal ones.
+ * @param isPassed of a dialect that nobody wants to know of
+ */
 export function* scoredDialects(
-  text: string,
-  ended: boolean,
-  known: { readonly delimiter: string | null; readonly quote: string | null },
+  samples: Samples,
+  known: KnownDialect,
+  isPassed: (dialect: Dialect, isUsualEven: boolean) => boolean = () => false,
 ): Generator<ScoredDialect, void, void> {
+  const { text } = samples;
   const quotes = known.quote === null ? quoteCandidates(text) : [known.quote];
   const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
   let isUsualEven = false;
-  let unspaced: SampleRecords | null = null;
+  let unspaced: Sample | null = null;
   for (const delimiter of delimiters) {
     for (const dialect of quotes.flatMap((quote) => dialectsOf(text, delimiter, quote))) {
-      const sample = splitSample(text, dialect, ended);
+      const sample = samples.of(dialect);
       if (dialect.spaced !== true) unspaced = sample;
       else if (unspaced !== null && !isSounder(sample, unspaced)) continue;
+      if (isPassed(dialect, isUsualEven)) continue;
       const isRare = RARE_DELIMITERS.includes(delimiter);
       isUsualEven ||= !isRare && evenShare(sample, 2) >= EVEN_SHARE;
       const score = consistency(sample) * (isRare ? rareFactor(delimiter, sample, isUsualEven) : 1);
@@ -80,18 +85,38 @@ export function* scoredDialects(
   }
 }
 
+/** True for a rare delimiter that is doubtful for sure, where the best so far is better than any such: most files have spaces. */
+function isWorse(samples: Samples, dialect: Dialect, isUsualEven: boolean, best: ScoredDialect | null): boolean {
+  const { delimiter } = dialect;
+  if (best === null || best.score < DOUBTFUL_SCORE_MAX || !RARE_DELIMITERS.includes(delimiter)) return false;
+  return isUsualEven || (TEXT_DELIMITERS.includes(delimiter) && !isAllEven(samples.of(dialect)));
+}
+
+/** False as soon as two filled records differ. */
+function isAllEven(sample: Sample): boolean {
+  let width = 0;
+  for (let record = 0; sample.has(record); record++) {
+    if (!sample.isFilled(record)) continue;
+    if (width !== 0 && sample.width(record) !== width) return false;
+    width = sample.width(record);
+  }
+  return true;
+}
+
 /**
  * Most files leave no doubt: one usual delimiter in the first line, all records of one length, no odd quote. Found with
  * one split instead of a dozen; and without one where the scan can tell, see obviousForm.
  */
-function plainDialect(text: string, ended: boolean): Dialect | null {
+function plainDialect(samples: Samples): Dialect | null {
+  const { text } = samples;
   const end = text.search(/[\r\n]/);
   const firstLine = end < 0 ? text : text.slice(0, end);
   const [delimiter, ...others] = USUAL_DELIMITERS.filter((candidate) => firstLine.includes(candidate));
   if (delimiter === undefined || others.length > 0 || quoteCandidates(firstLine).length > 1) return null;
   const dialect = { delimiter, quote: '"' };
-  const { records, strayQuotes } = splitSample(text, dialect, ended);
-  return strayQuotes === 0 && records.every(({ length }) => length === records[0]!.length) ? dialect : null;
+  const sample = samples.of(dialect);
+  for (let record = 1; sample.has(record); record++) if (sample.width(record) !== sample.width(0)) return null;
+  return sample.strayQuotes === 0 ? dialect : null;
 }
 
 function delimiterCandidates(text: string): string[] {
@@ -101,7 +126,7 @@ function delimiterCandidates(text: string): string[] {
 }
 
 /** More quotes stand where they can stand, and none is in the way that was not. */
-function isSounder(spaced: SampleRecords, unspaced: SampleRecords): boolean {
+function isSounder(spaced: Sample, unspaced: Sample): boolean {
   return spaced.quotedFields > unspaced.quotedFields && spaced.strayQuotes < unspaced.strayQuotes;
 }
 
@@ -125,30 +150,32 @@ function quoteCandidates(text: string): string[] {
 }
 
 /** @param isUsualEven true when a usual delimiter, which is tried before, cuts the file evenly: then it is the one */
-function rareFactor(delimiter: string, sample: SampleRecords, isUsualEven: boolean): number {
+function rareFactor(delimiter: string, sample: Sample, isUsualEven: boolean): number {
   const isText = TEXT_DELIMITERS.includes(delimiter);
   const even = evenShare(sample, isText ? TEXT_DELIMITER_COLUMNS_MIN : 2);
   return !isUsualEven && even >= (isText ? 1 : EVEN_SHARE) ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
 }
 
 /** The share of filled records that have the median length; 0 where that is too small or the records are too few. */
-function evenShare({ records }: SampleRecords, columnsMin: number): number {
-  const lengths = records.filter((record) => record.length > 1 || record[0] !== '').map(({ length }) => length);
+function evenShare(sample: Sample, columnsMin: number): number {
+  const lengths: number[] = [];
+  for (let record = 0; sample.has(record); record++) if (sample.isFilled(record)) lengths.push(sample.width(record));
   const width = [...lengths].sort((a, b) => a - b)[lengths.length >> 1] ?? 0;
   if (width < columnsMin || lengths.length < EVEN_RECORDS_MIN) return 0;
   return lengths.filter((length) => length === width).length / lengths.length;
 }
 
-function consistency(sample: SampleRecords): number {
+function consistency(sample: Sample): number {
   return patternScore(sample) * typeScore(sample) * quoteScore(sample);
 }
 
 /** Mean over the distinct row lengths of (rows of that length) x (length - 1) / length: long, even rows score high. */
-function patternScore({ records }: SampleRecords): number {
+function patternScore(sample: Sample): number {
   const rowsByLength = new Map<number, number>();
-  for (const record of records) {
-    if (record.length === 1 && record[0] === '') continue;
-    rowsByLength.set(record.length, (rowsByLength.get(record.length) ?? 0) + 1);
+  for (let record = 0; sample.has(record); record++) {
+    if (!sample.isFilled(record)) continue;
+    const length = sample.width(record);
+    rowsByLength.set(length, (rowsByLength.get(length) ?? 0) + 1);
   }
   let score = 0;
   for (const [length, rows] of rowsByLength) score += rows * Math.max(1e-3, (length - 1) / length);
@@ -156,20 +183,19 @@ function patternScore({ records }: SampleRecords): number {
 }
 
 /** The share of cells that look like one cell. */
-export function typeScore({ records }: SampleRecords): number {
+export function typeScore(sample: Sample): number {
   let cells = 0;
   let known = 0;
-  for (const record of records) {
-    for (const cell of record) {
-      cells++;
-      if (cellKind(cell.trim()) !== null) known++;
-    }
+  for (let record = 0; sample.has(record); record++) {
+    const width = sample.width(record);
+    cells += width;
+    for (let column = 0; column < width; column++) if (sample.kind(record, column) !== null) known++;
     if (cells > TYPED_CELLS_MAX) break;
   }
   return cells === 0 ? TYPE_SCORE_MIN : Math.max(TYPE_SCORE_MIN, known / cells);
 }
 
 /** Quotes that stand where no quote can stand speak against the dialect. */
-function quoteScore({ quotedFields, strayQuotes }: SampleRecords): number {
+function quoteScore({ quotedFields, strayQuotes }: Sample): number {
   return strayQuotes === 0 ? 1 : (quotedFields + 1) / (quotedFields + 1 + 2 * strayQuotes);
 }

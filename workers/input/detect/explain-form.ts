@@ -1,11 +1,12 @@
 // Says why a file was read as it was detected: how sure that is, what came next, and the reason in words. It works again
 // what the detectors have worked, for people who ask; no Run does. No text of the file is in a reason.
 import { type Choice, type FileExplanation, rounded } from '../explanation.ts';
-import { bodyBelow, type Cells, compareWithBody, filledCells } from './body-comparison.ts';
+import { bodyBelow, compareWithBody, filledCells } from './body-comparison.ts';
 import type { DetectedForm } from './detect-form.ts';
 import { type ScoredDialect, scoredDialects, typeScore } from './dialect.ts';
 import { HEADER_RECORDS_MAX } from './header-row.ts';
-import { type Dialect, type SampleRecords, splitSample } from './sample.ts';
+import { type Cells, nextFilled, type Records, recordsFrom, upTo } from './records.ts';
+import { type Dialect, type Sample, Samples } from './sample.ts';
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   [',', 'comma'],
@@ -40,12 +41,12 @@ const PERCENT = 100;
 /** @param form what detectForm found in this text */
 export function explainForm(text: string, ended: boolean, form: DetectedForm): FileExplanation {
   const dialect: Dialect = { delimiter: form.oneColumn ? '' : form.delimiter!, quote: form.quote, spaced: form.spaced };
-  const { records } = splitSample(text, dialect, ended);
-  return { delimiter: delimiterChoice(text, ended, form), headerRow: explainHeader(records, form) };
+  const samples = new Samples(text, ended);
+  return { delimiter: delimiterChoice(samples, form), headerRow: explainHeader(samples.of(dialect), form) };
 }
 
-function delimiterChoice(text: string, ended: boolean, form: DetectedForm): Choice<string> {
-  const scored = [...scoredDialects(text, ended, { delimiter: null, quote: null })];
+function delimiterChoice(samples: Samples, form: DetectedForm): Choice<string> {
+  const scored = [...scoredDialects(samples, { delimiter: null, quote: null })];
   const best = (is: (delimiter: string) => boolean): ScoredDialect | null =>
     scored
       .filter(({ dialect, sample }) => is(dialect.delimiter) && widthOf(sample).count > 0)
@@ -86,26 +87,31 @@ function factsOf({ dialect, sample }: ScoredDialect): string {
 }
 
 /** The width that most of the records have that are cut at all, and how many these are. */
-function widthOf({ records }: SampleRecords): { width: number; count: number; records: number } {
-  const filled = records.filter((record) => record.length > 1 || record[0] !== '');
+function widthOf(sample: Sample): { width: number; count: number; records: number } {
   const counts = new Map<number, number>();
-  for (const { length } of filled) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
+  let filled = 0;
+  for (let record = 0; sample.has(record); record++) {
+    if (!sample.isFilled(record)) continue;
+    filled++;
+    const width = sample.width(record);
+    if (width > 1) counts.set(width, (counts.get(width) ?? 0) + 1);
+  }
   const [width, count] = [...counts].reduce((most, other) => (other[1] > most[1] ? other : most), [0, 0]);
-  return { width, count, records: filled.length };
+  return { width, count, records: filled };
 }
 
-/** @param found where the header was found among these records */
+/** Why the header was found where it was among these records. */
 export function explainHeader(
-  records: readonly Cells[],
+  records: Records,
   { headerRow, headerLines = 1 }: Pick<DetectedForm, 'headerRow' | 'headerLines'>,
 ): Choice<number> {
-  const firstFilled = records.findIndex((record) => filledCells(record) > 0);
+  const firstFilled = nextFilled(records, 0);
   if (headerRow === null) return noHeader(records, firstFilled);
-  const record = records[headerRow] ?? [];
+  const record = textsOf(records, headerRow);
   const { typed, named, alike } = compareWithBody(record, bodyBelow(records, headerRow));
   const start = headerRow - headerLines + 1;
   const titles = firstFilled < start;
-  const above = records.slice(0, start).findLastIndex((line) => filledCells(line) > 0);
+  const above = recordsFrom(records, 0, start).findLastIndex((line) => filledCells(line) > 0);
   const reason = [
     typed === 0
       ? 'words above words: it is the first row of the usual width, and most tables have a header'
@@ -122,13 +128,17 @@ function titlesOf(lines: number): string {
   return lines === 1 ? 'the line above it is a part of it' : `the ${lines} lines above it are a part of it`;
 }
 
-function noHeader(records: readonly Cells[], firstFilled: number): Choice<number> {
-  const record = records[firstFilled] ?? [];
-  const { typed, alike } = compareWithBody(record, bodyBelow(records.slice(0, HEADER_RECORDS_MAX), firstFilled));
+function noHeader(records: Records, firstFilled: number): Choice<number> {
+  const record = textsOf(records, firstFilled);
+  const { typed, alike } = compareWithBody(record, bodyBelow(upTo(records, HEADER_RECORDS_MAX), firstFilled));
   const reason =
     typed === 0
       ? 'the first row has no words that could be names'
       : `the first row has a number, date or address in ${alike} of the ${typed} columns that have them below`;
   const confidence = typed === 0 ? EVEN_CHANCE : EVEN_CHANCE + (alike / typed) * EVEN_CHANCE;
   return { confidence: rounded(confidence), runnerUp: firstFilled, reason };
+}
+
+function textsOf(records: Records, record: number): Cells {
+  return record >= 0 && records.has(record) ? records.at(record) : [];
 }

@@ -1,7 +1,8 @@
 // A header of several lines: which lines above the one with the names belong to it, and how they are joined. Titles of a
 // report also stand above a header, but in its first columns alone or spread over all; those of groups leave gaps.
-import { bodyBelow, type Cells, filledCells, isYear } from './body-comparison.ts';
+import { bodyBelow, filledCells, isBlank, isYear } from './body-comparison.ts';
 import { cellKind, isDataKind } from './cell-kind.ts';
+import type { Cells, Records } from './records.ts';
 
 /** Lines that a header of several lines has at most: titles, groups of columns, names, units. */
 export const HEADER_LINES_MAX = 5;
@@ -42,7 +43,7 @@ export function isUnitsLine(record: Cells): boolean {
 
 /** Numbers but for years, dates and addresses belong to what is told of a file, not to titles. */
 export function areTitles(record: Cells): boolean {
-  return record.every((cell) => isYear(cell.trim()) || !isDataKind(cellKind(cell.trim())));
+  return record.every((cell) => isYear(cell.trim()) || !isDataKind(cellKind(cell)));
 }
 
 export function isSameLine(one: Cells, other: Cells): boolean {
@@ -56,11 +57,11 @@ export function isSameLine(one: Cells, other: Cells): boolean {
  * @param row the last line of the header
  * @returns the first one of the lines without a blank one between that are joined to it: `row` itself where none is
  */
-export function firstHeaderLine(records: readonly Cells[], row: number): number {
+export function firstHeaderLine(records: Records, row: number): number {
   let first = row;
-  let below = records[row] ?? [];
+  let below: Cells = records.has(row) ? records.at(row) : [];
   while (first > 0 && row - first + 1 < HEADER_LINES_MAX) {
-    const above = records[first - 1]!;
+    const above = records.at(first - 1);
     if (!isCompletedBy(above, below, bodyBelow(records, row)) && !isGroupLine(above, below)) break;
     below = joinHeaderLines([above, below]);
     first--;
@@ -131,5 +132,5 @@ function hasRepeatedNeighbours(above: Cells, below: Cells): boolean {
 }
 
 function filledColumns(record: Cells): number[] {
-  return record.flatMap((cell, column) => (cell.trim() === '' ? [] : [column]));
+  return record.flatMap((cell, column) => (isBlank(cell) ? [] : [column]));
 }

@@ -1,6 +1,6 @@
 // Finds the record that holds the headers: by the names that the Template looks for where it has any, else by form.
 import { PAUSE, type Sliced } from '../../run/time-slices.ts';
-import { bodyBelow, type Cells, compareWithBody, filledCells, looksLikeData } from './body-comparison.ts';
+import { bodyBelow, compareWithBody, filledCells, isBlank, looksLikeData } from './body-comparison.ts';
 import {
   areTitles,
   firstHeaderLine,
@@ -10,7 +10,7 @@ import {
   isUnitsLine,
   joinHeaderLines,
 } from './header-lines.ts';
-import { SAMPLE_RECORDS_MAX } from './sample.ts';
+import { type Cells, nextFilled, type Records, recordsFrom, upTo } from './records.ts';
 
 /** A header stands among the first records; preambles of reports are seldom longer. */
 export const HEADER_RECORDS_MAX = 40;
@@ -19,36 +19,35 @@ export const HEADER_RECORDS_MAX = 40;
 const CELLS_AT_ONCE = 16;
 
 /**
- * @param records the first ones of the sample, at most so many, blank ones included
+ * @param records blank ones included
  * @param isExpected tells whether a text is a name or alias of a column that the Template declares or reads
  * @returns the 0-based record, or null when the file seems to have no header
  */
 export function* detectHeaderRow(
-  records: (most: number) => readonly Cells[],
+  records: Records,
   isExpected: ((text: string) => boolean) | null,
 ): Sliced<number | null> {
-  if (isExpected === null) return headerByForm(records(SAMPLE_RECORDS_MAX));
-  const start = records(HEADER_RECORDS_MAX);
+  if (isExpected === null) return headerByForm(records);
+  const start = upTo(records, HEADER_RECORDS_MAX);
   const named = yield* bestMatch(start, isExpected);
-  if (named === null) return headerByForm(records(SAMPLE_RECORDS_MAX));
+  if (named === null) return headerByForm(records);
   const isAlone = firstHeaderLine(start, named.row) === named.row && firstHeaderLine(start, named.row + 1) > named.row;
-  return isAlone ? named.row : yield* joinedMatch(records(SAMPLE_RECORDS_MAX), named, isExpected);
+  return isAlone ? named.row : yield* joinedMatch(records, named, isExpected);
 }
 
 /**
  * The first line of the header whose last one is `row`: names of several lines are joined (see joinHeaderLines), unless a
  * Template finds no more names in them than in the last line alone, which it was written for then.
- * @param records the first ones of the sample, blank ones included
  */
 export function* headerStart(
-  records: readonly Cells[],
+  records: Records,
   row: number,
   isExpected: ((text: string) => boolean) | null,
 ): Sliced<number> {
   const first = firstHeaderLine(records, row);
   if (first === row || isExpected === null) return first;
-  const alone = yield* expectedTexts(records[row]!, isExpected, 0);
-  const joined = yield* expectedTexts(joinHeaderLines(records.slice(first, row + 1)), isExpected, 0);
+  const alone = yield* expectedTexts(records.at(row), isExpected, 0);
+  const joined = yield* expectedTexts(joinHeaderLines(recordsFrom(records, first, row + 1)), isExpected, 0);
   return joined > alone || alone === 0 ? first : row;
 }
 
@@ -59,21 +58,21 @@ interface NamedRow {
 
 /** The last line of a header in whose joined lines there are more names than in any one record, else that record. */
 function* joinedMatch(
-  records: readonly Cells[],
+  records: Records,
   { row, hits }: NamedRow,
   isExpected: (text: string) => boolean,
 ): Sliced<number> {
   const last = headerByForm(records);
   if (last === null) return row;
-  const joined = joinHeaderLines(records.slice(firstHeaderLine(records, last), last + 1));
+  const joined = joinHeaderLines(recordsFrom(records, firstHeaderLine(records, last), last + 1));
   return (yield* expectedTexts(joined, isExpected, hits)) > hits ? last : row;
 }
 
-function* bestMatch(records: readonly Cells[], isExpected: (text: string) => boolean): Sliced<NamedRow | null> {
+function* bestMatch(records: Records, isExpected: (text: string) => boolean): Sliced<NamedRow | null> {
   let best: NamedRow | null = null;
-  for (let row = 0; row < records.length; row++) {
+  for (let row = 0; records.has(row); row++) {
     const bestHits: number = best?.hits ?? 0;
-    const hits = yield* expectedTexts(records[row]!, isExpected, bestHits);
+    const hits = yield* expectedTexts(records.at(row), isExpected, bestHits);
     if (hits > bestHits) best = { row, hits };
   }
   return best;
@@ -90,7 +89,7 @@ export function* expectedTexts(
     if ((texts?.size ?? 0) + record.length - index <= bestHits) return 0;
     const cell = record[index]!;
     if (index % CELLS_AT_ONCE === 0) yield PAUSE;
-    if (cell === '' || !isExpected(cell) || cell.trim() === '') continue;
+    if (cell === '' || !isExpected(cell) || isBlank(cell)) continue;
     texts ??= new Set();
     texts.add(cell);
   }
@@ -101,12 +100,11 @@ export function* expectedTexts(
  * The first record of the table's own width whose cells look like names, or the last of several such records above the
  * data (titles spread over the columns, groups of columns); null when it looks like the data below.
  */
-function headerByForm(records: readonly Cells[]): number | null {
+function headerByForm(records: Records): number | null {
   const width = usualWidth(records);
-  const limit = Math.min(records.length, HEADER_RECORDS_MAX);
   let above: number | null = null;
-  for (let index = 0; index < limit; index++) {
-    const record = records[index]!;
+  for (let index = 0; index < HEADER_RECORDS_MAX && records.has(index); index++) {
+    const record = records.at(index);
     const filled = filledCells(record);
     const isShort = filled < Math.max(1, Math.ceil(Math.min(width, record.length) * 0.6)) || record.length < width;
     if (isShort || isSpreadTitle(record)) {
@@ -117,7 +115,7 @@ function headerByForm(records: readonly Cells[]): number | null {
     const last = lastHeaderLine(records, index, width);
     return last === index && looksLikeData(record, bodyBelow(records, index)) ? above : last;
   }
-  const first = records.findIndex((record) => filledCells(record) > 0);
+  const first = nextFilled(records, 0);
   return first < 0 ? null : first;
 }
 
@@ -126,10 +124,10 @@ function headerByForm(records: readonly Cells[]): number | null {
  * again what the one above says. A record that names every column of the table by a name of its own is the last but for
  * what completes it, as units do: what else stands below it is data, whatever it looks like.
  */
-function lastHeaderLine(records: readonly Cells[], first: number, width: number): number {
+function lastHeaderLine(records: Records, first: number, width: number): number {
   let last = first;
   for (let lines = 1; lines < HEADER_LINES_MAX; lines++) {
-    const next = records.findIndex((record, index) => index > last && filledCells(record) > 0);
+    const next = nextFilled(records, last + 1);
     if (next < 0) break;
     if (!goesOn(records, last, next, width)) break;
     last = next;
@@ -137,9 +135,9 @@ function lastHeaderLine(records: readonly Cells[], first: number, width: number)
   return last;
 }
 
-function goesOn(records: readonly Cells[], last: number, next: number, width: number): boolean {
-  const above = records[last]!;
-  const record = records[next]!;
+function goesOn(records: Records, last: number, next: number, width: number): boolean {
+  const above = records.at(last);
+  const record = records.at(next);
   const isNear = next === last + 1;
   const body = bodyBelow(records, next);
   if (isNear && isSameLine(above, record)) return areTitles(record) && !hasFigures([record]) && hasFigures(body);
@@ -158,7 +156,7 @@ function isCompletion(record: Cells, named: number, body: readonly Cells[]): boo
 
 /** Half of the cells have digits in them: numbers, whatever they look like. */
 function hasFigures(body: readonly Cells[]): boolean {
-  const cells = body.flat().filter((cell) => cell.trim() !== '');
+  const cells = body.flat().filter((cell) => !isBlank(cell));
   return cells.length > 0 && cells.filter((cell) => /\d/.test(cell)).length * 2 >= cells.length;
 }
 
@@ -172,10 +170,10 @@ function hasNameForEach(record: Cells, width: number): boolean {
  * The width that most filled records have, empty cells at their ends left out. Where two are as frequent, the wider one
  * if it begins with names: a table under words; else the one that comes first: rows with fields too many.
  */
-function usualWidth(records: readonly Cells[]): number {
+function usualWidth(records: Records): number {
   const widths = new Map<number, { count: number; first: number }>();
-  for (const [index, record] of records.entries()) {
-    const length = record.findLastIndex((cell) => cell.trim() !== '') + 1;
+  for (let index = 0; records.has(index); index++) {
+    const length = records.filledWidth(index);
     const known = widths.get(length);
     if (known !== undefined) known.count++;
     else if (length > 0) widths.set(length, { count: 1, first: index });
@@ -185,7 +183,7 @@ function usualWidth(records: readonly Cells[]): number {
   if (first === undefined) return 0;
   const wider = others.find(
     ([width, { first: index }]) =>
-      width > first[0] && most > 1 && !looksLikeData(records[index]!, bodyBelow(records, index)),
+      width > first[0] && most > 1 && !looksLikeData(records.at(index), bodyBelow(records, index)),
   );
   return wider?.[0] ?? first[0];
 }

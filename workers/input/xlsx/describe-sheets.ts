@@ -4,6 +4,7 @@ import { NATIVE_KINDS } from '../../kernel/layout/native-kinds.ts';
 import { Failed } from '../../protocol/failure.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { explainHeader } from '../detect/explain-form.ts';
+import { listed } from '../detect/records.ts';
 import { type Choice, certain, type FileExplanation, rounded, type SheetSize } from '../explanation.ts';
 import type { CellSink } from './cell-sink.ts';
 import type { ChosenSheet, SheetChoice } from './chosen-sheets.ts';
@@ -50,7 +51,7 @@ export function* explainWorkbook(
   const leading = new LeadingRows();
   yield* readAll(workbook, chosen, leading, giveWay);
   const headerRow = header.row === null ? null : header.row + 1 - leading.firstRow;
-  const choice = explainHeader(leading.rows, { headerRow, headerLines: header.lines });
+  const choice = explainHeader(listed(leading.rows), { headerRow, headerLines: header.lines });
   const runnerUp = choice.runnerUp === null ? null : choice.runnerUp + leading.firstRow - 1;
   return { sheet, headerRow: { ...choice, runnerUp } };
 }

@@ -4,7 +4,8 @@ import type { Sliced } from '../../run/time-slices.ts';
 import { META_RECORDS_MAX } from '../../template/section-schemas.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { joinHeaderLines } from '../detect/header-lines.ts';
-import { detectHeaderRow, HEADER_RECORDS_MAX, headerStart } from '../detect/header-row.ts';
+import { detectHeaderRow, headerStart } from '../detect/header-row.ts';
+import { listed } from '../detect/records.ts';
 import { SAMPLE_RECORDS_MAX } from '../detect/sample.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import type { MetaSearch } from '../meta-values.ts';
@@ -111,12 +112,9 @@ function* detect(
   { expected, giveWay }: HeaderSettings,
 ): Coroutine<{ readonly row: number; readonly first: number } | null> {
   const isExpected = expected === null ? null : (cell: string): boolean => expected.has(cell);
-  const first = rows.slice(0, HEADER_RECORDS_MAX);
-  const sample = rows.slice(0, SAMPLE_RECORDS_MAX);
-  const records = (most: number): readonly (readonly string[])[] =>
-    most <= first.length ? first : sample.slice(0, most);
+  const records = listed(rows.slice(0, SAMPLE_RECORDS_MAX));
   const row = yield* inSlices(detectHeaderRow(records, isExpected), giveWay);
-  return row === null ? null : { row, first: yield* inSlices(headerStart(sample, row, isExpected), giveWay) };
+  return row === null ? null : { row, first: yield* inSlices(headerStart(records, row, isExpected), giveWay) };
 }
 
 function* inSlices<T>(work: Sliced<T>, giveWay: GiveWay): Coroutine<T> {
