@@ -44,6 +44,7 @@ export class Service {
   readonly #program: readonly string[];
   readonly #nodes: ServedProcess[];
   #balancer: Balancer | null = null;
+  readonly nodeCount: number;
   /** By which clients reach it. */
   port = 0;
   /** Of the next process: how many files it may have open; null = as many as this one. */
@@ -60,8 +61,8 @@ export class Service {
     this.#program = program;
     this.#folder = mkdtempSync(join(tmpdir(), 'template-run-black-box-'));
     this.#flags = { workers: 1, 'drain-ms': 500, 'metrics-on-api-port': 'yes', ...flags };
-    const isAlone = !isBalanced || 'redis' in flags;
-    this.#nodes = Array.from({ length: isAlone ? 1 : NODES }, () => new ServedProcess());
+    this.nodeCount = isBalanced && !('redis' in flags) ? NODES : 1;
+    this.#nodes = Array.from({ length: this.nodeCount }, () => new ServedProcess());
     this.catalog = new CatalogFolder(join(this.#folder, 'catalog'), description);
     this.#nodes.forEach((_, number) => {
       mkdirSync(this.#dataFolder(number));
@@ -120,6 +121,17 @@ export class Service {
 
   client(account = 'acme', key = 'full'): Client {
     return new Client(this.port, this.catalog.key(account, key));
+  }
+
+  /** As `until`, asked of each node by itself, such as for a catalog, which each reads when it finds the time. */
+  async untilEverywhere<T>(
+    account: string,
+    ask: (client: Client) => Promise<T>,
+    liked: (value: T) => boolean,
+  ): Promise<T> {
+    const clients = this.#nodes.map(({ port }) => new Client(port, this.catalog.key(account)));
+    const values = await Promise.all(clients.map((client) => until(() => ask(client), liked)));
+    return values.find((value) => !liked(value)) ?? values[0]!;
   }
 
   /** Of the first node. */
