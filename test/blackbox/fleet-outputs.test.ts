@@ -216,7 +216,9 @@ t.test(
     }
     t.equal(await fleet.quotaUsed(), 1, 'nothing is charged');
     t.equal((await client.get(outputOf(made))).status, 200);
-    const codes = fleet.nodes[0]!.events.filter(({ event }) => event === 'outputs_lost').map(({ code }) => code);
+    const told = async (): Promise<unknown[]> =>
+      fleet.nodes[0]!.events.filter(({ event }) => event === 'outputs_lost').map(({ code }) => code);
+    const codes = await until(told, ({ length }) => length === 3);
     t.strictSame(codes, ['AccessDenied', 'NoSuchBucket', 'ExpiredToken']);
     await t.rejects(fleet.add({}, { environment: { AWS_SECRET_ACCESS_KEY: 'wrong' } }), /403 SignatureDoesNotMatch/);
     store.objects.delete(`outputs/${[...store.objects.keys()].find((key) => key.endsWith(made.run.id))!.slice(8)}`);

@@ -41,16 +41,16 @@ export class Service {
   /** Those of the stores. */
   #storeFlags: Flags | null = null;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #program: readonly string[];
   readonly #nodes: ServedProcess[];
   #balancer: Balancer | null = null;
   readonly nodeCount: number;
+  /** Of the next process: what Node is started with before the flags of `serve`. */
+  program: readonly string[];
   /** By which clients reach it. */
   port = 0;
   /** Of the next process: how many files it may have open; null = as many as this one. */
   filesMax: number | null = null;
 
-  /** @param program what Node is started with before the flags of `serve` */
   constructor(
     description: CatalogDescription,
     flags: Flags = {},
@@ -58,7 +58,7 @@ export class Service {
     program: readonly string[] = PROGRAM,
   ) {
     this.#environment = environment;
-    this.#program = program;
+    this.program = program;
     this.#folder = mkdtempSync(join(tmpdir(), 'template-run-black-box-'));
     this.#flags = { workers: 1, 'drain-ms': 500, 'metrics-on-api-port': 'yes', ...flags };
     this.nodeCount = isBalanced && !('redis' in flags) ? NODES : 1;
@@ -158,7 +158,7 @@ export class Service {
     const { catalog = this.catalog.folder, ...settings }: Flags = all;
     const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const places = ['--catalog', String(catalog), '--data', this.#dataFolder(node)];
-    const words = [...this.#program, ...places, ...flags];
+    const words = [...this.program, ...places, ...flags];
     return { words, environment: this.#environment, filesMax: this.filesMax };
   }
 
