@@ -14,6 +14,7 @@ import { operationsSection } from './report/operations-section.ts';
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
+import { benchFleet } from './service/fleet.ts';
 import { benchLatency } from './service/latency.ts';
 import { benchSmallRuns } from './service/small-runs.ts';
 import { benchUploads } from './service/uploads.ts';
@@ -72,6 +73,10 @@ async function run(settings: Settings): Promise<void> {
   if (parts.has('small-runs')) onSection(await benchSmallRuns(service));
   if (parts.has('latency')) onSection(await benchLatency(service));
   if (parts.has('workers')) onSection(await benchWorkers(service));
+  if (parts.has('fleet')) {
+    const section = await benchFleet(service);
+    if (section !== null) onSection(section);
+  }
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
   if (parts.has('operations')) {
     const { rows } = settings;

@@ -15,6 +15,7 @@ export const PARTS = [
   'latency',
   'growth',
   'workers',
+  'fleet',
   'operations',
 ] as const;
 export type Part = (typeof PARTS)[number];

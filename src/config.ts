@@ -92,7 +92,7 @@ export function readServeConfig(
   if (positionals.length > 0) problems.push('serve takes flags only: write --catalog DIR --data DIR.');
   const setting = new SettingReader(values, env, problems);
   const host = setting.text('host') ?? '127.0.0.1';
-  const fleet = readFleetConfig(setting, problems);
+  const fleet = readFleetConfig(setting, env, problems);
   const config: ServeConfig = {
     catalogDirectory: setting.required('catalog'),
     dataDirectory: setting.required('data'),

@@ -1,5 +1,6 @@
 // The settings of a node that is one of many.
 import { resolve, sep } from 'node:path';
+import { readS3Address, type S3Address } from './outputs/s3/s3-address.ts';
 import type { SettingReader } from './setting-reader.ts';
 
 export interface FleetConfig {
@@ -8,7 +9,8 @@ export interface FleetConfig {
   readonly authorityFile: string | null;
   readonly timeoutMilliseconds: number;
   readonly outputBytesInRedisMax: number;
-  readonly outputsDirectory: string;
+  /** A folder, or a bucket. */
+  readonly outputs: string | S3Address;
 }
 
 /** As those of config.ts. */
@@ -18,7 +20,12 @@ export const FLEET_SETTINGS = [
   ['redis-ca', 'FILE', 'certificates that are trusted, with rediss:', "the system's"],
   ['redis-timeout-ms', 'NUMBER', 'deadline of a call', '1000'],
   ['redis-output-bytes', 'SIZE', 'up to this an output lies in Redis', '16KiB'],
-  ['outputs', 'DIR', 'folder of larger outputs that all nodes see', 'required with --redis'],
+  [
+    'outputs',
+    'PLACE',
+    'of larger outputs: a folder that all nodes see, or s3://BUCKET/PREFIX',
+    'required with --redis',
+  ],
 ] as const;
 
 type FleetSettingName = (typeof FLEET_SETTINGS)[number][0];
@@ -32,6 +39,7 @@ const OUTPUT_BYTES_IN_REDIS_MAX = 1024 ** 2;
 /** null without --redis. */
 export function readFleetConfig(
   setting: SettingReader<FleetSettingName | 'data' | 'catalog'>,
+  environment: Readonly<Record<string, string | undefined>>,
   problems: string[],
 ): FleetConfig | null {
   const redisUrl = setting.text('redis');
@@ -57,18 +65,23 @@ export function readFleetConfig(
     timeoutMilliseconds:
       setting.integer('redis-timeout-ms', TIMEOUT_MILLISECONDS_MIN, TIMEOUT_MILLISECONDS_MAX) ?? 1_000,
     outputBytesInRedisMax,
-    outputsDirectory: outputsDirectory(setting, problems),
+    outputs: outputsPlace(setting, environment, problems),
   };
 }
 
-function outputsDirectory(setting: SettingReader<FleetSettingName | 'data' | 'catalog'>, problems: string[]): string {
+function outputsPlace(
+  setting: SettingReader<FleetSettingName | 'data' | 'catalog'>,
+  environment: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): string | S3Address {
   const folder = setting.text('outputs');
   if (folder === null) {
-    problems.push('With --redis write --outputs DIR too: a folder that all nodes see.');
+    problems.push('With --redis write --outputs too: a folder that all nodes see, or s3://BUCKET/PREFIX.');
     return '';
   }
+  if (/^s3:/i.test(folder)) return readS3Address(folder, environment, problems) ?? '';
   if (/^[a-z][a-z0-9+.-]+:/i.test(folder)) {
-    problems.push('--outputs must be a folder: this version keeps outputs in no other place.');
+    problems.push('--outputs must be a folder or s3://BUCKET/PREFIX: outputs are kept in no other place.');
   }
   for (const name of ['data', 'catalog'] as const) {
     const other = setting.text(name);

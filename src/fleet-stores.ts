@@ -10,7 +10,7 @@ import { openRedisStores } from './stores/redis/redis-stores.ts';
 import type { Stores } from './stores/stores.ts';
 import type { Log } from './telemetry/log.ts';
 
-/** Rejects with RedisOpenError, RedisFormatError or what the system says. */
+/** Rejects with RedisOpenError, RedisFormatError, SharedStoreUnavailableError or what the system says. */
 export function openFleetStores(
   config: ServeConfig,
   fleet: FleetConfig,
@@ -25,7 +25,7 @@ export function openFleetStores(
     passwordFile: fleet.passwordFile,
     authorityFile: fleet.authorityFile,
     timeoutMilliseconds: fleet.timeoutMilliseconds,
-    outputsDirectory: fleet.outputsDirectory,
+    outputs: fleet.outputs,
     outputBytesInRedisMax: fleet.outputBytesInRedisMax,
     uploadMilliseconds: config.uploadTimeoutMilliseconds,
     runMilliseconds: config.runTimeoutMilliseconds,

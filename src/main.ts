@@ -12,6 +12,7 @@ import { type Server, type ServerSettings, startServer } from './server.ts';
 import { DirectoryInUseError, LedgerOpenError } from './stores/leveldb/ledger-store.ts';
 import { RedisOpenError } from './stores/redis/check-redis.ts';
 import { RedisFormatError } from './stores/redis/membership.ts';
+import { SharedStoreUnavailableError } from './stores/store-unavailable.ts';
 import type { Log } from './telemetry/log.ts';
 
 /**
@@ -97,6 +98,7 @@ function refused(error: unknown, io: CommandIo): number {
     ListenError,
     RedisOpenError,
     RedisFormatError,
+    SharedStoreUnavailableError,
   ].some((known) => error instanceof known);
   if (isKnown || (error instanceof Error && 'code' in error)) {
     io.stderr.write(`template-run serve: ${(error as Error).message}\n`);

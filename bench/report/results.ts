@@ -18,6 +18,7 @@ const SERVICE_SECTIONS = [
   'small-runs',
   'latency',
   'workers',
+  'fleet',
   'growth',
   'operations',
 ];

@@ -50,8 +50,13 @@ const PLAN = {
 /**
  * @param base folder for catalog and data; memory where the disk's speed should not count
  * @param workers threads of the engine; as many as cores unless said
+ * @param more flags of `serve`
  */
-export async function startOurs(base: string, workers: number | null = null): Promise<RunningServer> {
+export async function startOurs(
+  base: string,
+  workers: number | null = null,
+  more: readonly string[] = [],
+): Promise<RunningServer> {
   const folder = mkdtempSync(join(base, 'service-'));
   const catalog = join(folder, 'catalog');
   const printed = execFileSync(process.execPath, [CLI, 'init', catalog], { encoding: 'utf8', stdio: 'pipe' });
@@ -67,6 +72,7 @@ export async function startOurs(base: string, workers: number | null = null): Pr
     ...['--retention-ms', String(RETENTION_MILLISECONDS), '--wait-ms', String(WAIT_MILLISECONDS)],
     ...['--metrics-on-api-port', 'yes'],
     ...(workers === null ? [] : ['--workers', String(workers)]),
+    ...more,
   ];
   const { child, port } = await start(CLI, ['serve', ...flags]);
   return {
@@ -111,6 +117,13 @@ export async function startSink(): Promise<RunningServer> {
 /** The most memory that a server ever held since the last `forgetPeak`, in bytes. */
 export function peakBytes({ pid }: RunningServer): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+/** User and system time that a process has taken. */
+export function processorMilliseconds(pid: number): number {
+  // Behind the name, which may hold anything: state, ten numbers, and the two in ticks of a hundredth of a second.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 export function residentBytes({ pid }: RunningServer): number {

@@ -15,6 +15,8 @@ export interface OutputRef {
 export interface StoredOutput extends OutputRef {
   /** All of it when it is in memory, else null. */
   readonly bytes: Uint8Array | null;
+  /** In lower-case hex, where it is known. */
+  readonly sha256?: string;
 }
 
 /** What a file is to its Run. */

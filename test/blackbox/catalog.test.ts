@@ -108,13 +108,7 @@ t.test('download_url is made from the configured base URL, never from Host', asy
 
 t.test('a Template that is added is served without a restart', async (t) => {
   service.catalog.writeTemplate('bare', 'added', PICK);
-  t.strictSame(
-    await until(
-      () => ids(service.client('bare')),
-      (list) => list.length === 1,
-    ),
-    ['added'],
-  );
+  t.strictSame(await service.untilEverywhere('bare', ids, (list) => list.length === 1), ['added']);
   expectRun(t, await service.client('bare').upload('added', [file(CSV)]), 201, 'succeeded');
 });
 
@@ -123,8 +117,9 @@ t.test('a Template that is changed works anew, a replay does not look at it', as
   const first = await client.upload('pick', [file(CSV)], { key: 'pinned' });
   expectNew(t, first);
   service.catalog.writeTemplate('mover', 'pick', template([step('select', { columns: ['id'] })], { name: 'Changed' }));
-  await until(
-    () => client.get('/api/v1/templates'),
+  await service.untilEverywhere(
+    'mover',
+    (client) => client.get('/api/v1/templates'),
     (answer) => /Changed/.test(answer.text),
   );
   expectReplay(t, await client.upload('pick', [file(CSV)], { key: 'pinned' }), first);
@@ -134,15 +129,9 @@ t.test('a Template that is changed works anew, a replay does not look at it', as
 
 t.test('a Template that is removed is gone from the list and answers 404', async (t) => {
   service.catalog.writeTemplate('mover', 'brief', PICK);
-  await until(
-    () => ids(service.client('mover')),
-    (list) => list.includes('brief'),
-  );
+  await service.untilEverywhere('mover', ids, (list) => list.includes('brief'));
   service.catalog.removeTemplate('mover', 'brief');
-  const list = await until(
-    () => ids(service.client('mover')),
-    (list) => !list.includes('brief'),
-  );
+  const list = await service.untilEverywhere('mover', ids, (list) => !list.includes('brief'));
   t.strictSame(list, ['pick']);
   expectError(t, await service.client('mover').upload('brief', [file(CSV)]), 404, 'TEMPLATE_NOT_FOUND');
 });
@@ -150,14 +139,7 @@ t.test('a Template that is removed is gone from the list and answers 404', async
 t.test('SIGHUP reads the catalog again', async (t) => {
   service.catalog.writeTemplate('mover', 'hup', PICK);
   service.signal('SIGHUP');
-  t.ok(
-    (
-      await until(
-        () => ids(service.client('mover')),
-        (list) => list.includes('hup'),
-      )
-    ).includes('hup'),
-  );
+  t.ok((await service.untilEverywhere('mover', ids, (list) => list.includes('hup'))).includes('hup'));
   t.equal((await acme.get('/livez')).status, 200, 'SIGHUP does not end it');
 });
 
@@ -168,8 +150,9 @@ t.test('a key that is revoked stops working without a restart, the other key goe
   service.catalog.writeAccount('leaver', { keys });
   expectError(
     t,
-    await until(
-      () => client.get('/api/v1/templates'),
+    await service.untilEverywhere(
+      'leaver',
+      (client) => client.get('/api/v1/templates'),
       ({ status }) => status === 401,
     ),
     401,
@@ -179,10 +162,10 @@ t.test('a key that is revoked stops working without a restart, the other key goe
 });
 
 t.test('a subscription that ends: NO_SUBSCRIPTION', async (t) => {
-  const client = service.client('payer');
   service.catalog.writeAccount('payer', { plan: null });
-  const answer = await until(
-    () => client.get('/api/v1/templates'),
+  const answer = await service.untilEverywhere(
+    'payer',
+    (client) => client.get('/api/v1/templates'),
     ({ status }) => status === 403,
   );
   expectError(t, answer, 403, 'NO_SUBSCRIPTION');
@@ -190,8 +173,9 @@ t.test('a subscription that ends: NO_SUBSCRIPTION', async (t) => {
 
 t.test('an account that is made inactive: API_KEY_INVALID', async (t) => {
   service.catalog.writeAccount('payer', { active: false });
-  const answer = await until(
-    () => service.client('payer').get('/api/v1/templates'),
+  const answer = await service.untilEverywhere(
+    'payer',
+    (client) => client.get('/api/v1/templates'),
     ({ status }) => status === 401,
   );
   expectError(t, answer, 401, 'API_KEY_INVALID');
@@ -224,16 +208,10 @@ for (const [what, path, content] of [
     t.strictSame(await ids(service.client('bare')), ['added'], 'nothing of the new catalog is taken');
     expectRun(t, await acme.upload('pick', [file(CSV)]), 201, 'succeeded');
     service.catalog.remove(path);
-    const mended = await until(
-      () => ids(service.client('bare')),
-      (list) => list.includes('beside'),
-    );
+    const mended = await service.untilEverywhere('bare', ids, (list) => list.includes('beside'));
     t.strictSame(mended.sort(), ['added', 'beside'], 'mended, it is taken');
     service.catalog.removeTemplate('bare', 'beside');
-    await until(
-      () => ids(service.client('bare')),
-      (list) => list.length === 1,
-    );
+    await service.untilEverywhere('bare', ids, (list) => list.length === 1);
   });
 }
 

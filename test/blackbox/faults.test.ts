@@ -2,7 +2,7 @@
 // readiness tells the truth, and the process ends in time with status 0.
 import { fileURLToPath } from 'node:url';
 import tap, { type Test } from 'tap';
-import { skipOnRedis } from '../fixtures/test-stores.ts';
+import { skipBehindBalancer, skipOnRedis } from '../fixtures/test-stores.ts';
 import { type CatalogDescription, PICK } from './catalog-folder.ts';
 import { type Answer, pause, until } from './client.ts';
 import { expectNew, expectReplay } from './expect.ts';
@@ -49,7 +49,10 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-tap.test("a Run that holds up every thread does not hold up another account's", async (t) => {
+/** The cases hold up one of them. */
+const isSpread = skipBehindBalancer('two nodes have two threads');
+
+tap.test("a Run that holds up every thread does not hold up another account's", { skip: isSpread }, async (t) => {
   const service = await startStub(t, { workers: 2 });
   const spinning: Promise<Answer>[] = [];
   let over = 0;
@@ -80,6 +83,7 @@ tap.test("a Run that holds up every thread does not hold up another account's", 
 
 tap.test(
   'long Runs over files in memory do not hold up short ones of another account in the same thread',
+  { skip: isSpread },
   async (t) => {
     const service = await startService(t, {
       accounts: { acme: { templates: { pick: PICK, slow: SLOW } }, other: { templates: { pick: PICK } } },

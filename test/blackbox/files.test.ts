@@ -136,8 +136,11 @@ t.test('order: 413 by length before 409, 409 for another Template before 402', a
   expectRun(t, await single.upload('pick', [file(CSV)], { key: 'order' }), 201, 'succeeded');
   service.catalog.writeTemplate('single', 'second', PICK);
   service.signal('SIGHUP');
-  for (let tries = 0; tries < 100 && (await single.upload('second', [file(CSV)])).status === 404; tries++)
-    await pause(50);
+  await service.untilEverywhere(
+    'single',
+    (client) => client.upload('second', [file(CSV)]),
+    ({ status }) => status !== 404,
+  );
   const held = single.hold('second', [file(CSV)], 5, { key: 'order', headers: TOO_LONG });
   expectError(t, await held.answer, 413, 'FILE_TOO_LARGE');
   held.vanish();

@@ -96,8 +96,9 @@ t.test('a key is revoked beside a bad Template and while somebody writes each 60
   );
   const keys = { full: { scopes: ALL_SCOPES, revoked_at: '2026-02-01T00:00:00Z' }, second: { scopes: ALL_SCOPES } };
   service.catalog.writeAccount('leaver', { keys });
-  const answer = await until(
-    () => service.client('leaver').get('/api/v1/templates'),
+  const answer = await service.untilEverywhere(
+    'leaver',
+    (client) => client.get('/api/v1/templates'),
     ({ status }) => status === 401,
   );
   expectError(t, answer, 401, 'API_KEY_INVALID');
@@ -105,12 +106,7 @@ t.test('a key is revoked beside a bad Template and while somebody writes each 60
   t.strictSame(await ids(service.client('author')), ['pick'], 'nothing of the rest is taken');
   service.catalog.removeTemplate('author', 'bad');
   t.ok(
-    (
-      await until(
-        () => ids(service.client('author')),
-        (list) => list.includes('busy'),
-      )
-    ).includes('busy'),
+    (await service.untilEverywhere('author', ids, (list) => list.includes('busy'))).includes('busy'),
     'mended, it is',
   );
 });
@@ -136,12 +132,7 @@ t.test('a folder that has vanished takes nothing away; a catalog that is another
   t.ok(await decided(refused, /catalog_loaded/), 'behind a link');
   service.catalog.writeTemplate('acme', 'behind', PICK);
   t.ok(
-    (
-      await until(
-        () => ids(acme),
-        (list) => list.includes('behind'),
-      )
-    ).includes('behind'),
+    (await service.untilEverywhere('acme', ids, (list) => list.includes('behind'))).includes('behind'),
     'what lies behind it is watched',
   );
   rmSync(folder);

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { skipBehindBalancer } from '../fixtures/test-stores.ts';
 import { ALL_SCOPES, type CatalogDescription, plan } from './catalog-folder.ts';
 import { Client, until } from './client.ts';
 import { expectError, expectNew } from './expect.ts';
@@ -93,7 +94,9 @@ t.test(
   },
 );
 
-t.test('health checks and scrapes are lines of the level debug', async (t) => {
+const hasOwn = skipBehindBalancer('each node has a disk of its own');
+const isProbed = skipBehindBalancer('its own checks are such lines too');
+t.test('health checks and scrapes are lines of the level debug', { skip: isProbed }, async (t) => {
   for (const [level, lines] of [
     ['info', 0],
     ['debug', 3],
@@ -109,7 +112,7 @@ t.test('health checks and scrapes are lines of the level debug', async (t) => {
   }
 });
 
-t.test('a change of readiness is logged once, though nobody asks, and is a metric', async (t) => {
+t.test('a change of readiness is logged once, though nobody asks, and is a metric', { skip: hasOwn }, async (t) => {
   const service = await startService(t, catalog, { 'disk-floor': 0 });
   const changes = () => service.events.filter(({ event }) => event === 'ready' || event === 'not_ready');
   const changed = (count: number) =>

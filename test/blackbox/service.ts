@@ -1,28 +1,38 @@
-// Runs the built service as its own process on a catalog made for the test, and looks at its logs when it is over.
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+// Runs the built service on a catalog made for the test, and looks at its logs when it is over: one process, or several behind
+// a balancer where the stores of the test are those of a fleet.
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import tap, { type Test } from 'tap';
-import { isOnRedis, leaveRedis, portFlags, redisFlags } from '../fixtures/test-stores.ts';
+import { Balancer } from '../fixtures/balancer.ts';
+import { freePort } from '../fixtures/redis-server.ts';
+import { isBalanced, isOnRedis, leaveRedis, redisFlags } from '../fixtures/test-stores.ts';
 import { type CatalogDescription, CatalogFolder } from './catalog-folder.ts';
 import { Client, until } from './client.ts';
 import { CANARY } from './multipart.ts';
+import { type ProcessStart, ServedProcess, spawnService } from './served-process.ts';
 
 export const COMMAND = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
 /** What services are started from unless a test says otherwise: `serve`, or a fixture that serves with other stores. */
 const PROGRAM = process.env['SERVE_PROGRAM'] === undefined ? [COMMAND, 'serve'] : [process.env['SERVE_PROGRAM']];
-/** A start takes well under a second; a minute is for a machine that is busy with other things. */
-const START_MILLISECONDS_MAX = 60_000;
 /** tap ends a file after 30 s; on a busy machine some of these take longer. A file that needs more has said so before. */
 const FILE_MILLISECONDS_MIN = 240_000;
 const END_MILLISECONDS_MAX = 5_000;
 /** With Redis a port is chosen before, and another process may take it meanwhile. */
 const STARTS_MAX = 5;
+/** Behind a balancer. */
+const NODES = 2;
 
 export type Flags = Readonly<Record<string, string | number>>;
+
+/** What all nodes tell of the same thing is not added up. */
+const SHARED_METRICS: readonly (readonly [RegExp, (...values: number[]) => number])[] = [
+  [/^template_run_quota_/, Math.max],
+  [/^template_run_(?:ready|catalog_in_force)$/, Math.min],
+];
 
 export class Service {
   readonly catalog: CatalogFolder;
@@ -31,16 +41,16 @@ export class Service {
   /** Those of the stores. */
   #storeFlags: Flags | null = null;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #program: readonly string[];
-  #process: ChildProcess | null = null;
-  #output = '';
-  #errors = '';
-  #exit: Promise<number | null> = Promise.resolve(null);
+  readonly #nodes: ServedProcess[];
+  #balancer: Balancer | null = null;
+  readonly nodeCount: number;
+  /** Of the next process: what Node is started with before the flags of `serve`. */
+  program: readonly string[];
+  /** By which clients reach it. */
   port = 0;
   /** Of the next process: how many files it may have open; null = as many as this one. */
   filesMax: number | null = null;
 
-  /** @param program what Node is started with before the flags of `serve` */
   constructor(
     description: CatalogDescription,
     flags: Flags = {},
@@ -48,11 +58,15 @@ export class Service {
     program: readonly string[] = PROGRAM,
   ) {
     this.#environment = environment;
-    this.#program = program;
+    this.program = program;
     this.#folder = mkdtempSync(join(tmpdir(), 'template-run-black-box-'));
     this.#flags = { workers: 1, 'drain-ms': 500, 'metrics-on-api-port': 'yes', ...flags };
+    this.nodeCount = isBalanced && !('redis' in flags) ? NODES : 1;
+    this.#nodes = Array.from({ length: this.nodeCount }, () => new ServedProcess());
     this.catalog = new CatalogFolder(join(this.#folder, 'catalog'), description);
-    mkdirSync(this.dataFolder);
+    this.#nodes.forEach((_, number) => {
+      mkdirSync(this.#dataFolder(number));
+    });
   }
 
   get url(): string {
@@ -61,18 +75,22 @@ export class Service {
 
   /** Everything that was written to standard output and standard error, over all starts. */
   get logs(): string {
-    return this.#output + this.#errors;
+    return this.#nodes.map(({ output, errors }) => output + errors).join('');
   }
 
   /** Log lines of standard output as objects. */
   get events(): Record<string, unknown>[] {
-    const lines = this.#output.split('\n').slice(0, -1);
+    const lines = this.#nodes.flatMap(({ output }) => output.split('\n').slice(0, -1));
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** One sample of /metrics by its name with labels; NaN when it is not there. */
+  /** One sample of /metrics by its name with labels, of all nodes; NaN when it is not there. */
   async metric(name: string): Promise<number> {
-    return new Client(this.port).metric(name);
+    const values = await Promise.all(this.#nodes.map(({ port }) => new Client(port).metric(name)));
+    const known = values.filter((value) => !Number.isNaN(value));
+    if (known.length === 0) return Number.NaN;
+    const [, merge = sum] = SHARED_METRICS.find(([pattern]) => pattern.test(name)) ?? [];
+    return merge(...known);
   }
 
   /** Runs of the account that are charged or reserved: one more as soon as an upload has been let in. */
@@ -105,104 +123,127 @@ export class Service {
     return new Client(this.port, this.catalog.key(account, key));
   }
 
+  /** As `until`, asked of each node by itself, such as for a catalog, which each reads when it finds the time. */
+  async untilEverywhere<T>(
+    account: string,
+    ask: (client: Client) => Promise<T>,
+    liked: (value: T) => boolean,
+  ): Promise<T> {
+    const clients = this.#nodes.map(({ port }) => new Client(port, this.catalog.key(account)));
+    const values = await Promise.all(clients.map((client) => until(() => ask(client), liked)));
+    return values.find((value) => !liked(value)) ?? values[0]!;
+  }
+
+  /** Of the first node. */
   get dataFolder(): string {
-    return join(this.#folder, 'data');
+    return this.#dataFolder(0);
+  }
+
+  #dataFolder(node: number): string {
+    return join(this.#folder, node === 0 ? 'data' : `data-${node}`);
   }
 
   /** One more process on the same folders; the caller sees it to its end. */
   beside(): ChildProcessByStdio<null, Readable, Readable> {
-    return this.#spawn('pipe') as ChildProcessByStdio<null, Readable, Readable>;
+    return spawnService(this.#processStart()) as ChildProcessByStdio<null, Readable, Readable>;
   }
 
   /** The same on a port that the caller chose, with its standard output in a file of the caller's. */
   onPort(port: number, outputDescriptor: number): ChildProcess {
-    return this.#spawn(outputDescriptor, { port });
+    return spawnService(this.#processStart({ port }), outputDescriptor);
   }
 
-  #spawn(output: 'pipe' | number, others: Flags = {}): ChildProcess {
+  #processStart(others: Flags = {}, node = 0): ProcessStart {
     const all = { port: 0, host: '127.0.0.1', ...this.#storeFlags, ...this.#flags, ...others };
     const { catalog = this.catalog.folder, ...settings }: Flags = all;
     const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const places = ['--catalog', String(catalog), '--data', this.dataFolder];
-    // Without the test runner's own modules, which would be loaded into each thread: 180 MiB on Node 22. The runner adds
-    // them to the environment of each child, so that they are taken off behind it; `env` becomes the service.
-    const command = ['env', '-u', 'NODE_OPTIONS', process.execPath, ...this.#program, ...places, ...flags];
-    const limit = this.filesMax === null ? '' : `ulimit -n ${this.filesMax}; `;
-    return spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
-      env: { ...process.env, ...this.#environment },
-      stdio: ['ignore', output, 'pipe'],
-    });
+    const places = ['--catalog', String(catalog), '--data', this.#dataFolder(node)];
+    const words = [...this.program, ...places, ...flags];
+    return { words, environment: this.#environment, filesMax: this.filesMax };
   }
 
   async start(): Promise<void> {
-    if (!isOnRedis || 'redis' in this.#flags) return this.#start();
+    if (!isOnRedis || 'redis' in this.#flags) {
+      await this.#nodes[0]!.start(this.#processStart());
+      this.port = this.#nodes[0]!.port;
+      return;
+    }
     this.#storeFlags ??= await redisFlags(this.#folder);
     for (let tries = 1; ; tries += 1) {
-      this.#storeFlags = { ...this.#storeFlags, 'drain-delay-ms': 0, ...(await portFlags()) };
       try {
-        return await this.#start();
+        return await (isBalanced ? this.#startBalanced() : this.#startOnRedis());
       } catch (fault) {
+        await this.#end();
         if (tries === STARTS_MAX || !/the port (?:is|was) taken/.test(this.logs)) throw fault;
       }
     }
   }
 
-  async #start(): Promise<void> {
-    const from = this.#output.length;
-    const child = this.beside();
-    this.#process = child;
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      this.#output += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#errors += text;
-    });
-    let ended = false;
-    this.#exit = new Promise((resolve) => {
-      child.on('exit', (code) => {
-        ended = true;
-        resolve(code);
-      });
-    });
-    const isListening = (line: string): boolean => /"event":\s*"listening"/.test(line);
-    const find = async (): Promise<string | undefined> =>
-      this.#output.slice(from).split('\n').slice(0, -1).find(isListening);
-    const line = await until(find, (found) => found !== undefined || ended, START_MILLISECONDS_MAX);
-    if (line === undefined) throw new Error(`the service did not start: ${this.logs}`);
-    this.port = (JSON.parse(line) as { port: number }).port;
+  async #startOnRedis(): Promise<void> {
+    const port = await freePort();
+    this.#storeFlags = { ...this.#storeFlags, port, ...this.#baseUrl(port), 'drain-delay-ms': 0 };
+    await this.#nodes[0]!.start(this.#processStart());
+    this.port = this.#nodes[0]!.port;
+  }
+
+  async #startBalanced(): Promise<void> {
+    const port = await freePort();
+    this.#storeFlags = { ...this.#storeFlags, ...this.#baseUrl(port), 'drain-delay-ms': 0 };
+    await Promise.all(this.#nodes.map((node, number) => node.start(this.#processStart({}, number))));
+    const ports = this.#nodes.map((node) => node.port);
+    this.#balancer = await Balancer.start(ports, { port, opensAllPaths: true });
+    this.port = port;
+  }
+
+  /** A service with Redis has to be told what its clients call it. */
+  #baseUrl(port: number): Flags {
+    return 'TEMPLATE_RUN_BASE_URL' in this.#environment ? {} : { 'base-url': `http://127.0.0.1:${port}` };
   }
 
   /** Of the running process; for what the system knows of it. */
   get pid(): number {
-    return this.#process?.pid ?? 0;
+    return this.#nodes[0]!.pid;
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#process?.kill(name);
+    for (const node of this.#nodes) node.signal(name);
   }
 
-  /** The exit status, null when a signal ended the process. */
-  exited(): Promise<number | null> {
-    return this.#exit;
+  /** The exit status, null when a signal ended the process; of several nodes one that is not 0. */
+  async exited(): Promise<number | null> {
+    const statuses = await Promise.all(this.#nodes.map((node) => node.exited()));
+    const [trouble = 0] = statuses.filter((status) => status !== 0);
+    return trouble;
   }
 
   /** kill -9 and start again on the same folders. */
   async crash(): Promise<void> {
     this.signal('SIGKILL');
-    await this.#exit;
+    await this.exited();
+    await this.#end();
     await this.start();
   }
 
   /** Ends the process whatever it does and removes its folders. */
   async remove(): Promise<void> {
-    this.signal('SIGTERM');
-    // A timer that is left would keep the test's process for as long.
-    const killing = setTimeout(() => this.signal('SIGKILL'), END_MILLISECONDS_MAX);
-    await this.#exit;
-    clearTimeout(killing);
+    await this.#end();
     if (this.#storeFlags !== null) await leaveRedis();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+
+  async #end(): Promise<void> {
+    this.signal('SIGTERM');
+    // A timer that is left would keep the test's process for as long.
+    const killing = setTimeout(() => this.signal('SIGKILL'), END_MILLISECONDS_MAX);
+    await this.exited();
+    clearTimeout(killing);
+    await this.#balancer?.stop();
+    this.#balancer = null;
+  }
+}
+
+function sum(...values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Starts a service that ends with the test. */

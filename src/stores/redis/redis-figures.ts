@@ -1,4 +1,5 @@
 // What metrics tell of Redis and of the fleet.
+import type { SharedPlace } from '../../outputs/shared-place.ts';
 import type { StoreFigure } from '../stores.ts';
 import type { NodeClaims } from './claims.ts';
 import type { Membership } from './membership.ts';
@@ -12,9 +13,13 @@ export interface FleetParts {
   readonly claims: NodeClaims;
   readonly reaper: Reaper;
   readonly desk: RedisDesk;
+  readonly place: SharedPlace;
 }
 
-export function fleetFigures({ link, membership, claims, reaper, desk }: FleetParts, digest: string): StoreFigure[] {
+export function fleetFigures(
+  { link, membership, claims, reaper, desk, place }: FleetParts,
+  digest: string,
+): StoreFigure[] {
   const byScript = (value: (figures: CallFigures) => number): ReadonlyMap<string, number> =>
     new Map([...link.calls].map(([script, figures]) => [script, value(figures)]));
   const differ = membership.others.filter((other) => other !== digest).length;
@@ -32,6 +37,7 @@ export function fleetFigures({ link, membership, claims, reaper, desk }: FleetPa
       byScript(({ seconds }) => seconds),
     ),
     labelled('template_run_redis_errors_total', 'Calls that failed, by kind.', 'kind', link.troubles),
+    labelled('template_run_outputs_errors_total', 'What the place of outputs did not do.', 'kind', place.troubles),
     single(
       'template_run_redis_in_doubt_total',
       'Claims of which nobody knew whether they were made or ended.',

@@ -1,6 +1,9 @@
-// The stores of a fleet, put together: Redis, and a folder for outputs that are not small.
-import { access, constants, mkdir } from 'node:fs/promises';
+// The stores of a fleet, put together: Redis, and a place for outputs that are not small.
+import { FolderPlace } from '../../outputs/folder-place.ts';
+import { BucketPlace } from '../../outputs/s3/bucket-place.ts';
+import type { S3Address } from '../../outputs/s3/s3-address.ts';
 import { SharedOutputs } from '../../outputs/shared-outputs.ts';
+import type { SharedPlace } from '../../outputs/shared-place.ts';
 import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { SharedStoreUnavailableError } from '../store-unavailable.ts';
@@ -17,7 +20,8 @@ import { RedisRates } from './redis-rates.ts';
 import { RedisRuns } from './redis-runs.ts';
 
 export interface RedisStoresSettings extends RedisAddress {
-  readonly outputsDirectory: string;
+  /** A folder, or a bucket. */
+  readonly outputs: string | S3Address;
   readonly outputBytesInRedisMax: number;
   readonly uploadMilliseconds: number;
   readonly runMilliseconds: number;
@@ -35,7 +39,7 @@ const CLAIM_SLACK_MILLISECONDS = 15 * 60_000;
 /** Expired outputs are looked for. */
 const SWEEP_MILLISECONDS = 10 * 60_000;
 
-/** Rejects with RedisOpenError. */
+/** Rejects with RedisOpenError, RedisFormatError, and where outputs cannot be kept. */
 export async function openRedisStores(settings: RedisStoresSettings): Promise<Stores> {
   const { log, runMilliseconds, retentionMilliseconds } = settings;
   const link = new RedisLink(settings, log);
@@ -49,21 +53,20 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
   const reaper = new Reaper({ link, membership, claims, log, retentionMilliseconds, interrupted });
   const claimMilliseconds = settings.uploadMilliseconds + runMilliseconds + CLAIM_SLACK_MILLISECONDS;
   const desk = new RedisDesk({ link, membership, claims, claimMilliseconds, finishMilliseconds: runMilliseconds });
-  const outputs = await openOutputs(settings, link, membership);
+  const place = await openPlace(settings);
+  const outputs = sharedOutputs(settings, place, link, membership);
   try {
     await link.connect();
     await checkRedis(link, log);
     await membership.join();
   } catch (fault) {
     link.close();
+    place.close();
     throw fault instanceof RedisFormatError || fault instanceof RedisOpenError ? fault : new RedisOpenError(fault);
   }
   link.onReady = () => reaper.settleDoubts();
   reaper.start();
-  const sweeper = setInterval(
-    () => void outputs.sweep().catch((fault) => log.fault('output_not_removed', fault)),
-    SWEEP_MILLISECONDS,
-  );
+  const sweeper = sweeping(outputs, log);
   return {
     desk,
     runs: new RedisRuns(link),
@@ -77,7 +80,7 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
       },
     },
     figures: (): readonly StoreFigure[] =>
-      fleetFigures({ link, membership, claims, reaper, desk }, settings.catalogDigest()),
+      fleetFigures({ link, membership, claims, reaper, desk, place }, settings.catalogDigest()),
     trouble: () => membership.trouble,
     hurry: () => desk.hurry(),
     close: async () => {
@@ -85,19 +88,40 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
       await reaper.stop();
       await membership.leave().catch((fault) => reportUnlessGone(log, fault));
       link.close();
+      place.close();
     },
   };
 }
 
-async function openOutputs(
-  { outputsDirectory, outputBytesInRedisMax }: RedisStoresSettings,
+/** One after the other: the place may hang. */
+function sweeping(outputs: SharedOutputs, log: Log): NodeJS.Timeout {
+  let isUnderWay = false;
+  const sweep = async (): Promise<void> => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    try {
+      await outputs.sweep();
+    } catch (fault) {
+      if (!(fault instanceof SharedStoreUnavailableError)) log.fault('output_not_removed', fault);
+    }
+    isUnderWay = false;
+  };
+  return setInterval(() => void sweep(), SWEEP_MILLISECONDS);
+}
+
+function openPlace({ outputs, log }: RedisStoresSettings): Promise<SharedPlace> {
+  return typeof outputs === 'string' ? FolderPlace.open(outputs) : BucketPlace.open(outputs, log);
+}
+
+function sharedOutputs(
+  { outputBytesInRedisMax, runMilliseconds }: RedisStoresSettings,
+  place: SharedPlace,
   link: RedisLink,
   membership: Membership,
-): Promise<SharedOutputs> {
-  await mkdir(outputsDirectory, { recursive: true, mode: 0o700 });
-  await access(outputsDirectory, constants.W_OK | constants.X_OK);
+): SharedOutputs {
   return new SharedOutputs({
-    directory: outputsDirectory,
+    place,
+    keepMillisecondsMax: runMilliseconds,
     smallBytesMax: outputBytesInRedisMax,
     now: () => membership.now(),
     small: {

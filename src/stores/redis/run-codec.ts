@@ -11,10 +11,17 @@ interface RecordHead {
   readonly created_at: number;
   readonly status: 'succeeded' | 'failed';
   readonly error: FailureCode | null;
-  /** `place`: in the store of outputs; null: it is in Redis. */
-  readonly output: { readonly bytes: number; readonly place: string | null } | null;
+  readonly output: OutputHead | null;
   /** Of rejected rows, where there are any: never in Redis. */
-  readonly rejects?: { readonly bytes: number; readonly place: string };
+  readonly rejects?: OutputHead;
+}
+
+interface OutputHead {
+  readonly bytes: number;
+  /** In the store of outputs; null: it is in Redis. */
+  readonly place: string | null;
+  /** As StoredOutput has it. */
+  readonly sha256?: string;
 }
 
 const LINE_FEED = 10;
@@ -27,10 +34,14 @@ export function encodeRecord({ templateId, createdAt, status, errorCode, output,
     created_at: createdAt,
     status,
     error: errorCode,
-    output: output === null ? null : { bytes: output.sizeBytes, place: output.path },
-    ...(rejects && { rejects: { bytes: rejects.sizeBytes, place: rejects.path! } }),
+    output: output === null ? null : outputHead(output),
+    ...(rejects && { rejects: outputHead(rejects) }),
   };
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), json]);
+}
+
+function outputHead({ sizeBytes, path, sha256 }: StoredOutput): OutputHead {
+  return { bytes: sizeBytes, place: path, ...(sha256 !== undefined && { sha256 }) };
 }
 
 /** @param outputInRedis makes the output of a record whose output is beside it */
@@ -43,8 +54,10 @@ export function decodeRecord(
   const end = record.indexOf(LINE_FEED);
   const head = JSON.parse(record.toString('utf8', 0, end)) as RecordHead;
   const { template, created_at, status, error, output, rejects } = head;
-  const placed = ({ bytes, place }: NonNullable<RecordHead['output']>): StoredOutput =>
-    place === null ? outputInRedis(bytes) : { sizeBytes: bytes, path: place, bytes: null };
+  const placed = ({ bytes, place, sha256 }: OutputHead): StoredOutput => {
+    if (place === null) return outputInRedis(bytes);
+    return { sizeBytes: bytes, path: place, bytes: null, ...(sha256 !== undefined && { sha256 }) };
+  };
   return {
     id,
     account,

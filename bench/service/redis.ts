@@ -1,0 +1,60 @@
+// A Redis for the benchmark of a fleet: Debian's redis-server in a process that ends with it, with an append-only file that is
+// written each second, as docs/fleet.md has it.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import { join } from 'node:path';
+
+export interface RunningRedis {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** @param base folder for its file. null: it is not installed */
+export async function startRedis(base: string): Promise<RunningRedis | null> {
+  if (spawnSync('redis-server', ['--version']).error !== undefined) {
+    console.log('The fleet: skipped, redis-server is not installed');
+    return null;
+  }
+  const folder = mkdtempSync(join(base, 'redis-'));
+  const port = await freePort();
+  const places = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  const child = spawn('redis-server', [...places, '--save', '', '--appendonly', 'yes'], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  let hasEnded = false;
+  void ended.then(() => {
+    hasEnded = true;
+  });
+  while (!(await connects(port))) if (hasEnded) throw new Error('redis-server ended at once');
+  return {
+    port,
+    pid: child.pid!,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Asked again after a moment. */
+function connects(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => setTimeout(() => resolve(false), 50));
+  });
+}
