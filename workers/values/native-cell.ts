@@ -2,7 +2,7 @@
 // read by their kind alone, whatever a Template says of the texts of its other files.
 import { KIND_DATE, KIND_DATETIME } from '../kernel/layout/native-kinds.ts';
 import { parseDateText } from './calendar.ts';
-import type { DateFields } from './date-pattern.ts';
+import type { DateFields } from './date-fields.ts';
 import { type Decimal, parseDecimal } from './decimal.ts';
 import { parseOffset } from './timestamp.ts';
 
