@@ -65,13 +65,17 @@ export function compileDatePattern(
     parts,
     twoDigitYearPivot: pivot,
     // Names may come with their accents as characters of their own, as file systems and some exports write them.
-    parse: (text) => parseWith({ parts, names, pivot, year: options.defaultYear ?? 1970 }, hasNames && MARK.test(text) ? normalise(text, 'NFC') : text),
+    parse: (text) =>
+      parseWith(
+        { parts, names, pivot, year: options.defaultYear ?? 1970 },
+        hasNames && MARK.test(text) ? normalise(text, 'NFC') : text,
+      ),
     format: (fields) => writeDate(parts, names, fields),
   };
 }
 
 const WEEK_YEAR_ALONE =
-  'YYYY is the year of ISO weeks, as in YYYY-\'W\'ww; y is the year, M the month, d the day, as in dd.MM.yyyy';
+  "YYYY is the year of ISO weeks, as in YYYY-'W'ww; y is the year, M the month, d the day, as in dd.MM.yyyy";
 const WEEK_OF_YEAR = 'ww needs YYYY, the year of ISO weeks, which differs from yyyy around New Year';
 
 /** Whether the letters beside the year tell one day, or (no time) the first of a longer time. */
@@ -202,7 +206,8 @@ function parsePart(
   if (letter === 'X' || letter === 'Z') return parseOffsetPart(text, at, reading);
   if (letter === 'Q') return parseQuarter(text, at, count, reading);
   const least = letter === 'y' && count === 1 ? 4 : count;
-  const most = letter === 'Y' || letter === 'e' ? least : letter === 'S' ? count : letter === 'y' ? least : Math.max(count, 2);
+  const most =
+    letter === 'Y' || letter === 'e' ? least : letter === 'S' ? count : letter === 'y' ? least : Math.max(count, 2);
   let end = at;
   let value = 0;
   while (end < text.length && end - at < most) {
