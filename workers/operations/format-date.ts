@@ -32,11 +32,16 @@ export const formatDate = defineOperation({
         }),
       ),
       epoch: Type.Optional(
-        Type.Enum(['s', 'ms'], { description: 'Seconds or milliseconds since 1970 in UTC, as integers; what is less is cut off.' }),
+        Type.Enum(['s', 'ms'], {
+          description: 'Seconds or milliseconds since 1970 in UTC, as integers; what is less is cut off.',
+        }),
       ),
       locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
       timezone: Type.Optional(
-        Type.String({ default: 'UTC', description: 'Zone in which times are shown, or in which a date begins (`epoch`).' }),
+        Type.String({
+          default: 'UTC',
+          description: 'Zone in which times are shown, or in which a date begins (`epoch`).',
+        }),
       ),
       into: intoParameter,
     },

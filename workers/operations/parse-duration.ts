@@ -42,7 +42,18 @@ export const parseDuration = defineOperation({
       operation: { op: 'parse_duration', columns: 'worked', unit: 'min' },
       input: {
         columns: ['worked'],
-        rows: [['1:30:00'], ['1:30'], ['90 min'], ['1h 30m'], ['1h30'], ['PT1H30M'], ['1.5 h'], ['2 days'], ['90'], [null]],
+        rows: [
+          ['1:30:00'],
+          ['1:30'],
+          ['90 min'],
+          ['1h 30m'],
+          ['1h30'],
+          ['PT1H30M'],
+          ['1.5 h'],
+          ['2 days'],
+          ['90'],
+          [null],
+        ],
       },
       output: {
         columns: ['worked'],

@@ -9,13 +9,7 @@ import { KIND_TIME } from '../kernel/layout/native-kinds.ts';
 import type { Scope } from '../template/scope.ts';
 import type { DatePattern } from '../values/date-pattern.ts';
 import { nativeTime } from '../values/native-cell.ts';
-import {
-  compileTimePattern,
-  readTime,
-  TIME_FORMATS,
-  type TimeOfDay,
-  timeText,
-} from '../values/time-of-day.ts';
+import { compileTimePattern, readTime, TIME_FORMATS, type TimeOfDay, timeText } from '../values/time-of-day.ts';
 import { defineOperation } from './operation.ts';
 
 export const parseTime = defineOperation({

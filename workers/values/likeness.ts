@@ -30,7 +30,6 @@ const SPELLED: ReadonlyMap<string, string> = new Map(
 /** Combining diacritical marks, modifier letters and modifier symbols. */
 const DIACRITICS = /[\u0300-\u036f\p{Lm}\p{Sk}]+/gu;
 /** Punctuation and control characters, but for those that part words. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
 const PUNCTUATION = /[\p{P}\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]+/gu;
 const WHITE_SPACE = /[\s\u0085]+/u;
 
@@ -43,7 +42,10 @@ export function fingerprintOf(text: string): string {
   let spelled = '';
   for (const letter of folded) spelled += SPELLED.get(letter) ?? letter;
   const words = spelled.replace(PUNCTUATION, '').split(WHITE_SPACE);
-  return [...new Set(words)].filter((word) => word !== '').sort().join(' ');
+  return [...new Set(words)]
+    .filter((word) => word !== '')
+    .sort()
+    .join(' ');
 }
 
 /** Most characters that count at the beginning, and what each of them adds of what is missing to 1. */

@@ -9,7 +9,16 @@ export interface TimeOfDay {
 }
 
 /** What a time is commonly written as; each text fits one of them at most. */
-export const TIME_FORMATS: readonly string[] = ['H:mm', 'H:mm:ss', 'H:mm:ss.SSS', 'h:mm a', 'h:mma', 'h:mm:ss a', 'h a', 'ha'];
+export const TIME_FORMATS: readonly string[] = [
+  'H:mm',
+  'H:mm:ss',
+  'H:mm:ss.SSS',
+  'h:mm a',
+  'h:mma',
+  'h:mm:ss a',
+  'h a',
+  'ha',
+];
 
 /** Compiles a pattern that tells a time and nothing else, or says in a sentence what is wrong with it. */
 export function compileTimePattern(source: string): DatePattern | { problem: string } {

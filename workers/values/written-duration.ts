@@ -22,7 +22,9 @@ export function compileDurationPattern(source: string): DurationPattern | { prob
   if (typeof parts === 'string') return { problem: parts };
   const places = parts.filter(({ letter }) => letter !== '').map(({ letter }) => LETTERS.indexOf(letter));
   if (places.length === 0 || places.some((place) => place < 0) || places.every((place) => place === 4))
-    return { problem: 'write it of d (days), H (hours), m (minutes), s (seconds) and S (their fraction), as in H:mm:ss' };
+    return {
+      problem: 'write it of d (days), H (hours), m (minutes), s (seconds) and S (their fraction), as in H:mm:ss',
+    };
   if (places.some((place, index) => index > 0 && place !== places[index - 1]! + 1))
     return { problem: 'units stand from the largest to the smallest, none left out, as in H:mm:ss' };
   return { format: (duration) => write(parts, duration) };

@@ -1,11 +1,17 @@
 // Owns our functions on durations, times of the day and instants as numbers. A time of the day is the duration since
 // midnight, so that times are compared, and subtracted from each other, as durations are.
 import { type CalendarDate, civilDate, isoWeek } from '../../values/calendar.ts';
-import { type DatePattern } from '../../values/date-pattern.ts';
-import { Decimal, decimalFromNumber } from '../../values/decimal.ts';
-import { type DurationUnit, durationIn, durationOfCount, isDurationUnit, readDuration } from '../../values/duration-text.ts';
-import { type EpochUnit, epochFields, epochOf } from '../../values/epoch.ts';
 import { timestampOfFields } from '../../values/date-fields.ts';
+import type { DatePattern } from '../../values/date-pattern.ts';
+import { Decimal, decimalFromNumber } from '../../values/decimal.ts';
+import {
+  type DurationUnit,
+  durationIn,
+  durationOfCount,
+  isDurationUnit,
+  readDuration,
+} from '../../values/duration-text.ts';
+import { type EpochUnit, epochFields, epochOf } from '../../values/epoch.ts';
 import { nativeDuration, nativeTime } from '../../values/native-cell.ts';
 import { compileTimePattern, fieldsOfTime, readTime, TIME_FORMATS, type TimeOfDay } from '../../values/time-of-day.ts';
 import { Duration, Timestamp } from '../../values/timestamp.ts';
@@ -100,7 +106,9 @@ function counted(number: Decimal | null, unit: DurationUnit): Duration {
 function ofDay(name: string, select: (days: number) => number) {
   return define(name, 'both', [
     overload([DATE], INT, (date: CalendarDate) => select(date.days)),
-    overload([TIMESTAMP], INT, (at: Timestamp) => select(Math.floor((at.seconds + at.offsetSeconds) / SECONDS_PER_DAY))),
+    overload([TIMESTAMP], INT, (at: Timestamp) =>
+      select(Math.floor((at.seconds + at.offsetSeconds) / SECONDS_PER_DAY)),
+    ),
   ]);
 }
 
