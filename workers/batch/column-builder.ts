@@ -47,6 +47,11 @@ export class ColumnBuilder {
     this.#kinds = hasKinds ? arena.tryTake(rows) : 0;
     if (this.#at === 0 || (!isText && this.#meta === 0) || (hasKinds && this.#kinds === 0)) return false;
     const { u8 } = arena.heap;
+    if (hasKinds) {
+      const old = before?.kind === 'views' ? before.kinds : undefined;
+      if (old === undefined) u8.fill(KIND_TEXT, this.#kinds, this.#kinds + rows);
+      else u8.copyWithin(this.#kinds, old, old + rows);
+    }
     if (isText) {
       if (before?.kind === 'views') u8.copyWithin(this.#at, before.at, before.at + rows * VIEW_BYTES);
       else u8.fill(0, this.#at, this.#at + rows * VIEW_BYTES);

@@ -11,7 +11,7 @@ import { KIND_BOOLEAN, KIND_DATE, KIND_DATETIME, KIND_NUMBER, KIND_TEXT } from '
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { CalendarDate, parseDateText } from '../values/calendar.ts';
-import { timestampOfFields } from '../values/date-pattern.ts';
+import { timestampOfFields } from '../values/date-fields.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
 import { nativeDate, nativeNumber } from '../values/native-cell.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';

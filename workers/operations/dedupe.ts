@@ -5,20 +5,32 @@ import { Type } from '../bundled/type-box.ts';
 import { type GroupReduction, SortAggregate } from '../execution/aggregate/sort-aggregate.ts';
 import { HashDistinct } from '../execution/keys/hash-distinct.ts';
 import { LateDistinct } from '../execution/keys/late-distinct.ts';
+import { LinkedRows } from '../execution/keys/linked-rows.ts';
 import { type MatchLevel, matchParameter } from '../execution/keys/match-level.ts';
 import { RowKeys } from '../execution/keys/row-keys.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { DONE } from '../run/time-slices.ts';
+import type { Scope } from '../template/scope.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 export const dedupe = defineOperation({
   name: 'dedupe',
-  summary: 'Keeps one row of each key and drops the others; the order stays.',
+  summary:
+    'Keeps one row of each key, or of each group of rows that share one of several keys, and drops the others; the order stays.',
   knownAs: [
     { names: ['drop_duplicates', 'deduplicate', 'distinct', 'unique', 'remove_duplicates'], form: 'by: [...]' },
   ],
   parameters: Type.Object({
     by: Type.Optional(columnSet),
+    any_of: Type.Optional(
+      Type.Array(columnSet, {
+        minItems: 1,
+        maxItems: 10,
+        description:
+          'In place of `by`: several keys, `[[email], [phone], [name, birthday]]`. Rows that share one of them are one ' +
+          'group, also through other rows. A key with an empty cell in it, or one of white space alone, matches nothing.',
+      }),
+    ),
     keep: Type.Optional(
       Type.Enum(['first', 'last', 'none'], {
         default: 'first',
@@ -37,10 +49,34 @@ export const dedupe = defineOperation({
     ),
   }),
   cells: false,
-  memory: 'K',
+  memory: ({ any_of }) => (any_of === undefined ? 'K' : 'B'),
   handsOnAtEnd: ({ keep = 'first', count_into }) => keep !== 'first' || count_into !== undefined,
   edits: () => [],
   examples: [
+    {
+      title: 'One row of each customer, by address or telephone',
+      operation: { op: 'dedupe', any_of: [['email'], ['phone']], match: 'loose', count_into: 'rows' },
+      input: {
+        columns: ['no', 'email', 'phone'],
+        rows: [
+          ['1', 'ada@x.org', null],
+          ['2', 'bob@x.org', '030 12'],
+          ['3', ' ', null],
+          ['4', 'ADA@x.org', '040/77'],
+          ['5', null, '04077'],
+          ['6', '', '-'],
+        ],
+      },
+      output: {
+        columns: ['no', 'email', 'phone', 'rows'],
+        rows: [
+          ['1', 'ada@x.org', null, '3'],
+          ['2', 'bob@x.org', '030 12', '1'],
+          ['3', ' ', null, '1'],
+          ['6', '', '-', '1'],
+        ],
+      },
+    },
     {
       title: 'The last of each, counted',
       operation: { op: 'dedupe', by: ['k'], keep: 'last', count_into: 'rows' },
@@ -142,12 +178,21 @@ export const dedupe = defineOperation({
       },
     },
   ],
-  effect({ by = '*', keep = 'first', match = 'exact', nulls = 'equal', count_into }, scope): Plan {
-    const columns = scope.resolve(by, '/by');
+  effect({ by, any_of, keep = 'first', match = 'exact', nulls, count_into }, scope): Plan {
+    const columns = any_of === undefined ? scope.resolve(by ?? '*', '/by') : [];
+    const links = any_of?.map((set, index) => scope.resolve(set, `/any_of/${index}`)) ?? null;
+    if (links !== null) checkLinks(by, nulls, scope);
     if (count_into !== undefined) scope.add(count_into, 'integer', '/count_into');
-    return { columns, keep, match, nullsDistinct: nulls === 'distinct', counts: count_into !== undefined };
+    return { columns, keep, match, nullsDistinct: nulls === 'distinct', counts: count_into !== undefined, links };
   },
   start(plan, context) {
+    if (plan.links !== null) {
+      const { keep, match, counts } = plan;
+      // A key of no columns, as where the file lacks them, matches nothing.
+      const sets = plan.links.filter((set) => set.length > 0);
+      const keys = sets.map((set) => set.map((column) => context.indexOf(column)));
+      return new LinkedRows(context, { keys, match, keep, counts });
+    }
     const indexes = plan.columns.map((column) => context.indexOf(column));
     if (plan.keep === 'first' && !plan.counts) {
       if (indexes.length === 0) return { push: context.next };
@@ -179,6 +224,14 @@ interface Plan {
   readonly match: MatchLevel;
   readonly nullsDistinct: boolean;
   readonly counts: boolean;
+  /** The keys of `any_of`. */
+  readonly links: readonly (readonly Column[])[] | null;
+}
+
+function checkLinks(by: unknown, nulls: unknown, scope: Scope): void {
+  if (by !== undefined) scope.problem('/by', 'BAD_VALUE', 'Write either "by" or "any_of".');
+  if (nulls !== undefined)
+    scope.problem('/nulls', 'BAD_VALUE', 'With "any_of" a key with an empty cell never matches: leave "nulls" out.');
 }
 
 /** All columns of the row that stays, those of its key first; the count goes where the output has its column. */

@@ -3,24 +3,50 @@ import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { writeDatesEdit } from '../execution/cells/date-cells.ts';
+import { startValueOperator } from '../execution/cells/value-cells.ts';
+import { exactlyOne } from '../execution/parameters/base-parameters.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { CalendarDate } from '../values/calendar.ts';
-import { compileDatePattern, type DateFields, fieldsOfTimestamp } from '../values/date-pattern.ts';
+import { type DateFields, fieldsOfTimestamp } from '../values/date-fields.ts';
+import { compileDatePattern } from '../values/date-pattern.ts';
+import { epochOf } from '../values/epoch.ts';
 import { localeProblem } from '../values/month-names.ts';
-import { type TimeZone, timeZone } from '../values/time-zone.ts';
+import { instantOfLocal, type TimeZone, timeZone } from '../values/time-zone.ts';
 import { Timestamp } from '../values/timestamp.ts';
 import { defineOperation } from './operation.ts';
 
+const SECONDS_PER_DAY = 86_400;
+
 export const formatDate = defineOperation({
   name: 'format_date',
-  summary: 'Writes dates and times as texts by a pattern.',
-  parameters: Type.Object({
-    columns: columnSet,
-    format: Type.String({ minLength: 1, maxLength: 100, description: 'A pattern such as `dd.MM.yyyy HH:mm`.' }),
-    locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
-    timezone: Type.Optional(Type.String({ default: 'UTC', description: 'Zone in which times are shown.' })),
-    into: intoParameter,
-  }),
+  summary: 'Writes dates and times as texts by a pattern, or as integers: seconds or milliseconds since 1970.',
+  parameters: Type.Object(
+    {
+      columns: columnSet,
+      format: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description:
+            "A pattern such as `dd.MM.yyyy HH:mm`, `QQQ yyyy` (Q3 2026) or `YYYY-'W'ww` (2026-W07, the week of ISO 8601).",
+        }),
+      ),
+      epoch: Type.Optional(
+        Type.Enum(['s', 'ms'], {
+          description: 'Seconds or milliseconds since 1970 in UTC, as integers; what is less is cut off.',
+        }),
+      ),
+      locale: Type.Optional(Type.String({ default: 'en', description: 'Language of the names of months and days.' })),
+      timezone: Type.Optional(
+        Type.String({
+          default: 'UTC',
+          description: 'Zone in which times are shown, or in which a date begins (`epoch`).',
+        }),
+      ),
+      into: intoParameter,
+    },
+    exactlyOne(['format'], ['epoch']),
+  ),
   cells: true,
   memory: 'R',
   examples: [
@@ -43,8 +69,33 @@ export const formatDate = defineOperation({
         ],
       },
     },
+    {
+      title: 'Quarters for a report',
+      operation: { op: 'format_date', columns: 'day', format: 'QQQ yyyy' },
+      input: { columns: ['day'], types: ['date'], rows: [['2026-07-31'], [null]] },
+      output: { columns: ['day'], rows: [['Q3 2026'], [null]] },
+    },
+    {
+      title: 'Seconds since 1970',
+      operation: { op: 'format_date', columns: ['day', 'at'], epoch: 's', timezone: 'Europe/Berlin' },
+      input: {
+        columns: ['day', 'at'],
+        types: ['date', 'datetime'],
+        rows: [
+          ['2026-01-01', '2026-01-01T00:00:00.5Z'],
+          [null, '1969-12-31T23:59:59.5Z'],
+        ],
+      },
+      output: {
+        columns: ['day', 'at'],
+        rows: [
+          ['1767222000', '1767225600'],
+          [null, '-1'],
+        ],
+      },
+    },
   ],
-  effect({ columns, format, locale = 'en', timezone = 'UTC', into }, scope) {
+  effect({ columns, format = 'yyyy', epoch, locale = 'en', timezone = 'UTC', into }, scope) {
     const pattern = compileDatePattern(format, { locale });
     const zone = timeZone(timezone);
     const unknown = localeProblem(locale);
@@ -53,18 +104,29 @@ export const formatDate = defineOperation({
       scope.problem('/format', 'BAD_PATTERN', `The date pattern is refused: ${pattern.problem}.`);
     if (zone === null)
       scope.problem('/timezone', 'UNKNOWN_ZONE', 'The time zone is unknown. Write a name such as "Europe/Berlin".');
-    const targets = cellTargets(scope, { columns, into, takes: ['date', 'datetime'], makes: 'text' });
-    return 'problem' in pattern || zone === null ? null : { targets, pattern, zone };
+    const makes = epoch === undefined ? 'text' : 'integer';
+    const targets = cellTargets(scope, { columns, into, takes: ['date', 'datetime'], makes });
+    return 'problem' in pattern || zone === null ? null : { targets, pattern, epoch, zone };
   },
   edits: (plan) => editedIds(plan?.targets ?? []),
   start(plan, context) {
     if (plan === null) return { push: context.next };
-    const { pattern, zone } = plan;
+    const { pattern, epoch, zone } = plan;
+    if (epoch !== undefined) {
+      return startValueOperator(context, plan.targets, () => (value) => epochOf(instantOf(value, zone), epoch));
+    }
     const write = (value: unknown): string => pattern.format(fieldsOf(value, zone));
     const edits = plan.targets.map((target) => writeDatesEdit(context, target, pattern, write));
     return startCellOperator(context, plan.targets, edits);
   },
 });
+
+/** Of a date its beginning in the zone; one that a change of the clock left out is moved on. */
+function instantOf(value: unknown, zone: TimeZone): Timestamp {
+  if (value instanceof Timestamp) return value;
+  const { days } = value as CalendarDate;
+  return new Timestamp(instantOfLocal(zone, days * SECONDS_PER_DAY).seconds, 0);
+}
 
 function fieldsOf(value: unknown, zone: TimeZone): DateFields {
   if (value instanceof CalendarDate) return { days: value.days, second: 0, nanos: 0, offsetSeconds: 0 };

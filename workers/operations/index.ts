@@ -31,8 +31,10 @@ import { mergeColumns } from './merge-columns.ts';
 import { mergeRows } from './merge-rows.ts';
 import type { OperationDefinition } from './operation.ts';
 import { parseDate } from './parse-date.ts';
+import { parseDuration } from './parse-duration.ts';
 import { parseJson } from './parse-json.ts';
 import { parseNumber } from './parse-number.ts';
+import { parseTime } from './parse-time.ts';
 import { pivot } from './pivot.ts';
 import { redact } from './redact.ts';
 import { rename } from './rename.ts';
@@ -81,6 +83,8 @@ const definitions: readonly OperationDefinition[] = [
   formatNumber,
   round,
   parseDate,
+  parseTime,
+  parseDuration,
   formatDate,
   cast,
   filter,

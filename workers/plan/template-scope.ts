@@ -117,10 +117,10 @@ export class TemplateScope implements Scope {
     return this.#append(name, type, at < 0 ? this.#endIndex() : at + (place?.side === 'behind' ? 1 : 0), hasKinds);
   }
 
-  retype(column: Column, type: ColumnType): void {
+  retype(column: Column, type: ColumnType, hasKinds?: true): void {
     const current = this.#byName.get(column.name);
     if (current?.id !== column.id) throw new Error('retype of a column that is not there');
-    this.#byName.set(column.name, { id: current.id, name: current.name, type });
+    this.#byName.set(column.name, { id: current.id, name: current.name, type, ...(hasKinds && { hasKinds }) });
     this.#stale = true;
   }
 

@@ -4,6 +4,8 @@
 export type RowErrorCode =
   | 'NOT_A_NUMBER'
   | 'NOT_A_DATE'
+  | 'NOT_A_TIME'
+  | 'NOT_A_DURATION'
   | 'AMBIGUOUS_DATE'
   | 'AMBIGUOUS_NUMBER'
   | 'DATE_IN_DST_GAP'

@@ -56,8 +56,8 @@ export interface Scope {
    * `hasKinds`: of the column whose very cells it has.
    */
   add(name: string, type: ColumnType, pointer: string, place?: ColumnPosition, hasKinds?: true): Column;
-  /** An edit in place that changes the type. */
-  retype(column: Column, type: ColumnType): void;
+  /** An edit in place that changes the type, or (`hasKinds`) makes texts that know their kinds. */
+  retype(column: Column, type: ColumnType, hasKinds?: true): void;
   remove(column: Column): void;
   /** Simultaneous; a collision is a problem. */
   rename(names: ReadonlyMap<Column, string>, pointer: string): void;

@@ -103,6 +103,16 @@ export function isoWeek(days: number): { year: number; week: number } {
   return { year, week: Math.floor((thursday - dayNumber(year, 1, 1)) / 7) + 1 };
 }
 
+/** Day of a week of ISO 8601, `weekday` from 1 (Monday); null where the year has no such week, or the range of dates ends. */
+export function dayOfIsoWeek(year: number, week: number, weekday: number): number | null {
+  if (!(year >= 1 && year <= 9999 && week >= 1 && week <= 53 && weekday >= 1 && weekday <= 7)) return null;
+  const fourth = dayNumber(year, 1, 4);
+  const monday = fourth - isoWeekday(fourth) + 1 + (week - 1) * 7;
+  if (week === 53 && isoWeek(monday).week !== 53) return null;
+  const day = monday + weekday - 1;
+  return day < DAY_MIN || day > DAY_MAX ? null : day;
+}
+
 /** First day of the month. */
 export function startOfMonth(days: number): number {
   return days - civilDate(days).day + 1;

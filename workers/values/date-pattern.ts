@@ -1,34 +1,34 @@
 // Owns date patterns as CLDR writes them (`dd.MM.yyyy HH:mm`): reading a text as a whole and writing one. Zones by name,
 // ranges of years and what a row's error is called are the caller's.
-import { type CivilDate, civilDate, dayNumber, isDate, isoWeekday } from './calendar.ts';
+import { dayNumber, dayOfIsoWeek, isDate, isoWeekday } from './calendar.ts';
+import type { DateFields } from './date-fields.ts';
 import { parseLiteral } from './date-literal.ts';
-import { letterHint, NO_PERCENT } from './date-pattern-hint.ts';
+import { type DatePart, splitPattern } from './date-pattern-parts.ts';
 import { DATE_NAMES, type DateNames, foldName, type Spelling } from './month-names.ts';
 import { normalise } from './normalise.ts';
-import { offsetText, parseOffset, type Timestamp, timestampOf } from './timestamp.ts';
+import { parseOffset } from './timestamp.ts';
+import { writeDate } from './written-date.ts';
 
-/** Longest pattern in characters: far above any real one, so that a pattern costs nothing to compile. */
-const DATE_PATTERN_LENGTH_MAX = 100;
-
-/** What a text says: a day and the time of that day; `offsetSeconds` is null when the text names no offset. */
-export interface DateFields {
-  days: number;
-  second: number;
-  nanos: number;
-  offsetSeconds: number | null;
-}
-
-/** How a pattern is read: `locale` is a code of month-names.ts; two digits above `pivot` are of the century before (default 68: 69 is 1969, 68 is 2068). */
+/**
+ * How a pattern is read: `locale` is a code of month-names.ts; two digits above `pivot` are of the century before (default
+ * 68: 69 is 1969, 68 is 2068). `defaultYear` is the year of texts whose pattern has none; NaN: there are no such texts.
+ */
 export interface DatePatternOptions {
   locale?: string;
   twoDigitYearPivot?: number;
+  defaultYear?: number;
 }
 
 /** A compiled pattern. */
 export interface DatePattern {
   readonly source: string;
-  /** Whether it has a year, a month and a day; without a time it may lack the day, which is the month's first then. */
+  /**
+   * Whether it tells a day: year, month and day, or year, week and day. Without a time the last of them may be missing, and
+   * a quarter or the year alone is enough: the first day counts.
+   */
   readonly hasDate: boolean;
+  /** Whether it takes the year from its options. */
+  readonly lacksYear: boolean;
   /** Whether it has an hour. */
   readonly hasTime: boolean;
   readonly parts: readonly DatePart[];
@@ -51,19 +51,43 @@ export function compileDatePattern(
   const letters = new Set(parts.filter((part) => part.letter !== '').map((part) => part.letter));
   const has = (letter: string) => letters.has(letter);
   if (has('h') && !has('a')) return { problem: 'h (1 to 12) needs a (AM or PM); use H for 0 to 23' };
+  if (has('Y') && !has('w')) return { problem: WEEK_YEAR_ALONE };
+  if (has('w') && has('y') && !has('Y')) return { problem: WEEK_OF_YEAR };
   const hasTime = has('H') || has('h');
+  const lacksYear = options.defaultYear !== undefined && !has('y') && !has('Y');
   const pivot = options.twoDigitYearPivot ?? 68;
   const hasNames = parts.some(isName);
   return {
     source,
-    hasDate: has('y') && has('M') && (has('d') || !(has('E') || hasTime)),
+    hasDate: (lacksYear || has('y') || has('Y')) && tellsDay(letters, hasTime, lacksYear),
+    lacksYear,
     hasTime,
     parts,
     twoDigitYearPivot: pivot,
     // Names may come with their accents as characters of their own, as file systems and some exports write them.
-    parse: (text) => parseWith(parts, names, pivot, hasNames && MARK.test(text) ? normalise(text, 'NFC') : text),
-    format: (fields) => formatWith(parts, names, fields),
+    parse: (text) =>
+      parseWith(
+        { parts, names, pivot, year: options.defaultYear ?? 1970 },
+        hasNames && MARK.test(text) ? normalise(text, 'NFC') : text,
+      ),
+    format: (fields) => writeDate(parts, names, fields),
   };
+}
+
+const WEEK_YEAR_ALONE =
+  "YYYY is the year of ISO weeks, as in YYYY-'W'ww; y is the year, M the month, d the day, as in dd.MM.yyyy";
+const WEEK_OF_YEAR = 'ww needs YYYY, the year of ISO weeks, which differs from yyyy around New Year';
+
+/** Whether the letters beside the year tell one day, or (no time) the first of a longer time. */
+function tellsDay(letters: ReadonlySet<string>, hasTime: boolean, lacksYear: boolean): boolean {
+  const has = (letter: string) => letters.has(letter);
+  const isFirst = !(has('E') || hasTime);
+  const only = (...allowed: string[]) => [...letters].every((letter) => allowed.includes(letter));
+  if (has('w')) return !['y', 'M', 'd', 'E', 'Q'].some(has) && (has('e') || isFirst);
+  if (has('e')) return false;
+  if (has('Q')) return isFirst && only('y', 'Q');
+  if (has('M')) return has('d') || isFirst;
+  return !lacksYear && only('y');
 }
 
 /** A text that both patterns read, as different days or times; null when none was found among the days of a year. */
@@ -82,68 +106,13 @@ export function ambiguousDateText(first: DatePattern, second: DatePattern): stri
   return null;
 }
 
-/** The fields of an instant in its own offset. */
-export function fieldsOfTimestamp(value: Timestamp): DateFields {
-  const local = value.seconds + value.offsetSeconds;
-  const days = Math.floor(local / 86400);
-  return { days, second: local - days * 86400, nanos: value.nanos, offsetSeconds: value.offsetSeconds };
-}
-
-/** The instant of fields, with their own offset or the given one; null out of range. */
-export function timestampOfFields(fields: DateFields, offsetSeconds: number): Timestamp | null {
-  const offset = fields.offsetSeconds ?? offsetSeconds;
-  return timestampOf(fields.days * 86400 + fields.second - offset, fields.nanos, offset);
-}
-
-/** One piece of a pattern: a literal (`letter` empty) or `count` times the same letter. */
-export interface DatePart {
-  readonly letter: string;
-  readonly count: number;
-  readonly literal: string;
-}
-
-const COUNTS: Readonly<Record<string, readonly number[]>> = {
-  y: [1, 2, 4],
-  M: [1, 2, 3, 4],
-  d: [1, 2],
-  E: [1, 2, 3, 4],
-  H: [1, 2],
-  h: [1, 2],
-  m: [1, 2],
-  s: [1, 2],
-  S: [1, 2, 3, 4, 5, 6, 7, 8, 9],
-  a: [1],
-  X: [1, 2, 3],
-  Z: [1, 5],
-};
-
-function splitPattern(source: string): DatePart[] | string {
-  if (source.length === 0 || source.length > DATE_PATTERN_LENGTH_MAX) {
-    return `a date pattern has 1 to ${DATE_PATTERN_LENGTH_MAX} characters`;
-  }
-  const parts: DatePart[] = [];
-  for (const [piece, quoted, run] of source.matchAll(/'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z]/g)) {
-    if (quoted !== undefined) {
-      parts.push({ letter: '', count: 0, literal: quoted === '' ? "'" : quoted.replaceAll("''", "'") });
-    } else if (run === undefined) {
-      if (piece === "'") return "a quote ' is not closed";
-      parts.push({ letter: '', count: 0, literal: piece });
-    } else {
-      const allowed = Object.hasOwn(COUNTS, run) ? COUNTS[run] : undefined;
-      if (allowed === undefined && source.includes('%')) return NO_PERCENT;
-      if (allowed === undefined)
-        return `the letter ${run} means nothing in a date pattern (put text in '...')${letterHint(run)}`;
-      if (!allowed.includes(piece.length)) return `${run} is written ${allowed.map((n) => run.repeat(n)).join(' or ')}`;
-      if (parts.some((part) => part.letter === run)) return `${run} comes twice`;
-      parts.push({ letter: run, count: piece.length, literal: '' });
-    }
-  }
-  return parts;
-}
-
 /** What has been read so far. */
 interface Reading {
   year: number;
+  quarter: number;
+  /** Of ISO 8601, whose year is `year`; 0: none. */
+  week: number;
+  weekDay: number;
   month: number;
   day: number;
   weekday: number;
@@ -155,9 +124,20 @@ interface Reading {
   offset: number | null;
 }
 
-function parseWith(parts: readonly DatePart[], names: DateNames, pivot: number, text: string): DateFields | null {
+/** A pattern as texts are read by it; `year` is that of texts which name none. */
+interface Compiled {
+  readonly parts: readonly DatePart[];
+  readonly names: DateNames;
+  readonly pivot: number;
+  readonly year: number;
+}
+
+function parseWith({ parts, names, pivot, year }: Compiled, text: string): DateFields | null {
   const reading: Reading = {
-    year: 1970,
+    year,
+    quarter: 1,
+    week: 0,
+    weekDay: 1,
     month: 1,
     day: 1,
     weekday: 0,
@@ -184,11 +164,17 @@ function parseWith(parts: readonly DatePart[], names: DateNames, pivot: number, 
     hour = (hour % 12) + reading.half * 12;
   }
   if (hour > 23 || reading.minute > 59 || reading.second > 59) return null;
-  if (!isDate(reading.year, reading.month, reading.day)) return null;
-  const days = dayNumber(reading.year, reading.month, reading.day);
+  const days = dayOf(reading);
+  if (days === null) return null;
   if (reading.weekday !== 0 && isoWeekday(days) !== reading.weekday) return null;
   const second = hour * 3600 + reading.minute * 60 + reading.second;
   return { days, second, nanos: reading.nanos, offsetSeconds: reading.offset };
+}
+
+function dayOf({ year, quarter, week, weekDay, month, day }: Reading): number | null {
+  if (week !== 0) return dayOfIsoWeek(year, week, weekDay);
+  const first = quarter > 1 ? quarter * 3 - 2 : month;
+  return isDate(year, first, day) ? dayNumber(year, first, day) : null;
 }
 
 /** Reads one piece at a position; the position behind it, or -1. */
@@ -218,8 +204,10 @@ function parsePart(
     });
   }
   if (letter === 'X' || letter === 'Z') return parseOffsetPart(text, at, reading);
+  if (letter === 'Q') return parseQuarter(text, at, count, reading);
   const least = letter === 'y' && count === 1 ? 4 : count;
-  const most = letter === 'S' ? count : letter === 'y' ? least : Math.max(count, 2);
+  const most =
+    letter === 'Y' || letter === 'e' ? least : letter === 'S' ? count : letter === 'y' ? least : Math.max(count, 2);
   let end = at;
   let value = 0;
   while (end < text.length && end - at < most) {
@@ -230,6 +218,10 @@ function parsePart(
   }
   if (end - at < least) return -1;
   if (letter === 'y') reading.year = count === 2 ? value + (value > pivot ? 1900 : 2000) : value;
+  else if (letter === 'Y') reading.year = value;
+  // Week 0 is none; no year has the week that stands for it here.
+  else if (letter === 'w') reading.week = value === 0 ? NO_WEEK : value;
+  else if (letter === 'e') reading.weekDay = value;
   else if (letter === 'M') reading.month = value;
   else if (letter === 'd') reading.day = value;
   else if (letter === 'H' || letter === 'h') reading.hour = value;
@@ -237,6 +229,18 @@ function parsePart(
   else if (letter === 's') reading.second = value;
   else reading.nanos = value * 10 ** (9 - count);
   return end;
+}
+
+const NO_WEEK = 99;
+
+/** `QQQ` is the letter and the number, in any case. */
+function parseQuarter(text: string, at: number, count: number, reading: Reading): number {
+  const isNamed = count === 3;
+  if (isNamed && text[at] !== 'Q' && text[at] !== 'q') return -1;
+  const digit = text.charCodeAt(at + (isNamed ? 1 : 0)) - 48;
+  if (!(digit >= 1 && digit <= 4)) return -1;
+  reading.quarter = digit;
+  return at + (isNamed ? 2 : 1);
 }
 
 const HALVES: readonly Spelling[] = ['am', 'pm'].map((folded, index) => ({ folded, index }));
@@ -270,31 +274,4 @@ function parseOffsetPart(text: string, at: number, reading: Reading): number {
   if (match === null) return -1;
   reading.offset = parseOffset(`${match[1]}${match[2]}:${match[3] ?? '00'}`);
   return reading.offset === null ? -1 : at + match[0].length;
-}
-
-function formatWith(parts: readonly DatePart[], names: DateNames, fields: DateFields): string {
-  const date = civilDate(fields.days);
-  let text = '';
-  for (const part of parts) text += part.letter === '' ? part.literal : formatPart(part, names, fields, date);
-  return text;
-}
-
-function formatPart({ letter, count }: DatePart, names: DateNames, fields: DateFields, date: CivilDate): string {
-  const { year, month, day } = date;
-  const hour = Math.floor(fields.second / 3600);
-  const digits = (value: number) => (count === 2 && value < 10 ? `0${value}` : String(value));
-  if (letter === 'y') return count === 2 ? digits(year % 100) : String(year).padStart(4, '0');
-  if (letter === 'M' && count >= 3) return (count === 3 ? names.monthsShort : names.months)[month - 1]!;
-  if (letter === 'M') return digits(month);
-  if (letter === 'd') return digits(day);
-  if (letter === 'E') return (count === 4 ? names.weekdays : names.weekdaysShort)[isoWeekday(fields.days) - 1]!;
-  if (letter === 'H') return digits(hour);
-  if (letter === 'h') return digits(hour % 12 === 0 ? 12 : hour % 12);
-  if (letter === 'm') return digits(Math.floor(fields.second / 60) % 60);
-  if (letter === 's') return digits(fields.second % 60);
-  if (letter === 'S') return String(fields.nanos).padStart(9, '0').slice(0, count);
-  if (letter === 'a') return hour < 12 ? 'AM' : 'PM';
-  const offset = offsetText(fields.offsetSeconds ?? 0);
-  if (offset === 'Z') return letter === 'X' ? 'Z' : '+00:00'.replace(':', count === 1 ? '' : ':');
-  return count === 3 || count === 5 ? offset : offset.replace(':', '');
 }

@@ -259,7 +259,7 @@ export function cellText(batch: Batch, column: ColumnData, row: number): Cell {
 function timeText(batch: Batch, type: 'date' | 'datetime', at: number, row: number): string {
   const value = Number(batch.heap.i64[(at >>> 3) + row]!);
   if (type === 'date') return dateText(value);
-  return timestampText(timestampOf(Math.floor(value / 1e6), (value % 1e6) * 1000)!);
+  return timestampText(timestampOf(Math.floor(value / 1e6), (value - Math.floor(value / 1e6) * 1e6) * 1000)!);
 }
 
 function decimalText(unscaled: bigint, scale: number): string {

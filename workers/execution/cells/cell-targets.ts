@@ -22,11 +22,13 @@ export interface TargetWish {
   readonly makes: ColumnType | null;
   /** New columns have cells of their sources as they are, with their native kinds. */
   readonly moves?: true;
+  /** Texts are made that know their kinds. */
+  readonly makesKinds?: true;
 }
 
 export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
   const sources = columnsOfTypes(scope, wish.columns, '/columns', wish.takes);
-  if (wish.into === undefined) return sources.map((source) => inPlace(scope, source, wish.makes));
+  if (wish.into === undefined) return sources.map((source) => inPlace(scope, source, wish));
   const names = typeof wish.into === 'string' ? [wish.into] : wish.into;
   const wanted = listOf(wish.columns) ?? sources.map(({ name }) => name);
   if (names.length !== wanted.length && (scope.closed || isList(wish.columns))) {
@@ -44,7 +46,7 @@ export function cellTargets(scope: Scope, wish: TargetWish): CellTarget[] {
     // yet: the new ones are there all the same.
     if (source === undefined && isList(wish.columns)) return [];
     const pointer = typeof wish.into === 'string' ? '/into' : `/into/${index}`;
-    const hasKinds = wish.moves === true ? source?.hasKinds : undefined;
+    const hasKinds = wish.moves === true ? source?.hasKinds : wish.makesKinds;
     const target = scope.add(name, wish.makes ?? source?.type ?? 'text', pointer, undefined, hasKinds);
     return source === undefined ? [] : [{ source, target }];
   });
@@ -72,7 +74,11 @@ function columnsOfTypes(
   return fitting;
 }
 
-function inPlace(scope: Scope, source: Column, makes: ColumnType | null): CellTarget {
+function inPlace(scope: Scope, source: Column, { makes, makesKinds }: TargetWish): CellTarget {
+  if (makesKinds === true) {
+    scope.retype(source, 'text', true);
+    return { source, target: { ...source, hasKinds: true } };
+  }
   if (makes === null || makes === source.type) return { source, target: source };
   scope.retype(source, makes);
   return { source, target: { ...source, type: makes } };

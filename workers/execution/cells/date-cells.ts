@@ -3,7 +3,8 @@ import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { DAY, FRACTION, HOUR, LITERAL, MINUTE, MONTH, SECOND, SHORT_YEAR, YEAR } from '../../kernel/layout/dates.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
-import type { DatePart, DatePattern } from '../../values/date-pattern.ts';
+import type { DatePattern } from '../../values/date-pattern.ts';
+import type { DatePart } from '../../values/date-pattern-parts.ts';
 import type { CellEdit, CellTarget } from './cell-operator.ts';
 import { type LayoutOf, PART_WORDS, patternHead, readingLayout, writingLayout } from './date-layout.ts';
 import { type ReadCells, readEdit } from './read-cells.ts';
@@ -73,7 +74,8 @@ export function writeDatesEdit(
   };
 }
 
-function readingProgram({ parts, twoDigitYearPivot }: DatePattern): number[] | null {
+function readingProgram({ parts, twoDigitYearPivot, lacksYear }: DatePattern): number[] | null {
+  if (lacksYear) return null;
   return partWords(parts, (kind, { letter, count }) => {
     if (letter === 'y')
       return count === 2 ? [SHORT_YEAR, 2, 2, twoDigitYearPivot] : [kind, YEAR_DIGITS, YEAR_DIGITS, 0];

@@ -2,7 +2,7 @@
 import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
 import { CellReader } from '../../batch/cell-values.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import type { ColumnType } from '../../batch/schema.ts';
+import type { StoredType } from '../../batch/schema.ts';
 import { META_NULL } from '../../kernel/layout/cells.ts';
 import { KIND_TEXT } from '../../kernel/layout/native-kinds.ts';
 import type { Operator, OperatorContext, RowErrorRule } from '../../operations/operation.ts';
@@ -28,7 +28,7 @@ const FLAG_RULE: RowErrorRule = { onError: 'flag', message: null };
 
 /** Computes cells of one type, row by row. `bind` is called before the first row of each piece of a batch. */
 export interface CellComputation {
-  readonly type: ColumnType;
+  readonly type: StoredType;
   bind(batch: Batch): void;
   /** The cell's value, null, or a CellFault. */
   compute(row: number): unknown;
@@ -78,16 +78,19 @@ export function startValueOperator(
   return startCellOperator(context, targets, edits);
 }
 
-/** The edit that makes a target's cells from their values; null stays null. `native` as above. */
+/**
+ * The edit that makes a target's cells from their values; null stays null. `native` as above. `type`: of what `made` gives,
+ * where that is a text that knows its kind.
+ */
 export function convertEdit(
   context: OperatorContext,
   { source, target }: CellTarget,
   made: (value: unknown) => unknown,
   native: NativeReader | null = null,
+  type: StoredType = target.type,
 ): CellEdit {
   if (source === null) throw new Error('cells are converted from a column');
   const reader = new CellReader(source.type, context.indexOf(source));
-  const { type } = target;
   const bind = (batch: Batch): void => reader.bind(batch);
   const byValue = valueEdit(context, {
     type,

@@ -10,6 +10,8 @@ export type EvaluationCode = Extract<
   | 'TOO_LONG'
   | 'NOT_A_NUMBER'
   | 'NOT_A_DATE'
+  | 'NOT_A_TIME'
+  | 'NOT_A_DURATION'
   | 'NOT_A_BOOLEAN'
   | 'PRECISION_LOSS'
 >;
@@ -40,5 +42,7 @@ export const TOO_MANY_STEPS = new EvaluationError('TOO_LONG', 'the expression ta
 export const TEXT_TOO_LONG = new EvaluationError('TOO_LONG', 'the text is too long');
 export const NOT_A_NUMBER = new EvaluationError('NOT_A_NUMBER', 'not a number');
 export const NOT_A_DATE = new EvaluationError('NOT_A_DATE', 'not a date');
+export const NOT_A_TIME = new EvaluationError('NOT_A_TIME', 'not a time of the day');
+export const NOT_A_DURATION = new EvaluationError('NOT_A_DURATION', 'not a duration');
 export const NOT_A_BOOLEAN = new EvaluationError('NOT_A_BOOLEAN', 'not a boolean');
 export const PRECISION_LOSS = new EvaluationError('PRECISION_LOSS', 'digits would be lost');

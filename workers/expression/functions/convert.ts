@@ -2,7 +2,7 @@
 
 import { KIND_NUMBER } from '../../kernel/layout/native-kinds.ts';
 import { CalendarDate, parseDateText } from '../../values/calendar.ts';
-import { timestampOfFields } from '../../values/date-pattern.ts';
+import { timestampOfFields } from '../../values/date-fields.ts';
 import { Decimal, decimalFromNumber, parseDecimal, truncateDecimal } from '../../values/decimal.ts';
 import { nativeDate, nativeNumber } from '../../values/native-cell.ts';
 import { Duration, parseTimestamp, Timestamp } from '../../values/timestamp.ts';

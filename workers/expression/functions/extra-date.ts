@@ -11,13 +11,8 @@ import {
   monthsBetween,
   startOfMonth,
 } from '../../values/calendar.ts';
-import {
-  compileDatePattern,
-  type DateFields,
-  type DatePattern,
-  fieldsOfTimestamp,
-  timestampOfFields,
-} from '../../values/date-pattern.ts';
+import { type DateFields, fieldsOfTimestamp, timestampOfFields } from '../../values/date-fields.ts';
+import { compileDatePattern, type DatePattern } from '../../values/date-pattern.ts';
 import { nativeDate } from '../../values/native-cell.ts';
 import { Timestamp, timestampOf } from '../../values/timestamp.ts';
 import { DATE, INT, STRING, TIMESTAMP, type Type } from '../check/type.ts';

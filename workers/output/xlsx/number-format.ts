@@ -35,7 +35,9 @@ export function numberFormatProblem(code: string): string | null {
 
 /** The cells that a code is for: dates and times where it names their parts, texts where it is the text's, else numbers. */
 export function formsOf(code: string): readonly SheetForm[] {
-  if (DURATION.test(code) || TIME_LETTERS.test(withoutLiterals(code).replace(/General/gi, ''))) {
+  // A sum of hours and minutes is a number of days.
+  if (DURATION.test(code)) return ['number', 'date', 'datetime', 'time'];
+  if (TIME_LETTERS.test(withoutLiterals(code).replace(/General/gi, ''))) {
     return ['date', 'datetime', 'time'];
   }
   return code === '@' ? ['text', 'number', 'date', 'datetime', 'time', 'boolean'] : ['number'];

@@ -1,0 +1,92 @@
+// The operation `parse_duration`: texts become numbers of hours, minutes or seconds.
+import { Type } from '../bundled/type-box.ts';
+import { editedIds } from '../execution/cells/cell-operator.ts';
+import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { CellFault, startValueOperator } from '../execution/cells/value-cells.ts';
+import { columnSet } from '../execution/parameters/column-set.ts';
+import { DURATION_UNITS, type DurationReading, durationIn, readDuration } from '../values/duration-text.ts';
+import { nativeDuration } from '../values/native-cell.ts';
+import type { Duration } from '../values/timestamp.ts';
+import { defineOperation } from './operation.ts';
+
+export const parseDuration = defineOperation({
+  name: 'parse_duration',
+  summary:
+    'Reads texts as durations, into exact decimals of a unit: `1:30:00`, `1:30`, `90 min`, `1h 30m`, `PT1H30M`. They are ' +
+    'summed, compared and rounded as other numbers; the function `format_duration` writes them.',
+  knownAs: [{ names: ['duration', 'to_timedelta', 'dhms2sec', 'hms2sec'], form: 'columns: ..., unit: min' }],
+  parameters: Type.Object({
+    columns: columnSet,
+    unit: Type.Optional(
+      Type.Enum([...DURATION_UNITS], {
+        default: 's',
+        description:
+          'What the result counts: `ms`, `s`, `min`, `h` or `d`; half even to ten digits behind the point. In a workbook ' +
+          'days with `number_format: "[h]:mm:ss"` are shown as hours.',
+      }),
+    ),
+    clock: Type.Optional(
+      Type.Enum(['hours_minutes', 'minutes_seconds'], { default: 'hours_minutes', description: 'What `1:30` is.' }),
+    ),
+    plain: Type.Optional(
+      Type.Enum([...DURATION_UNITS], { description: 'The unit of a number alone, such as `90`; an error without it.' }),
+    ),
+    decimal: Type.Optional(Type.Enum(['.', ','], { default: '.', description: 'The decimal mark, as in `1,5 h`.' })),
+    into: intoParameter,
+  }),
+  cells: true,
+  memory: 'R',
+  examples: [
+    {
+      title: 'Hours worked, as people write them',
+      operation: { op: 'parse_duration', columns: 'worked', unit: 'min' },
+      input: {
+        columns: ['worked'],
+        rows: [
+          ['1:30:00'],
+          ['1:30'],
+          ['90 min'],
+          ['1h 30m'],
+          ['1h30'],
+          ['PT1H30M'],
+          ['1.5 h'],
+          ['2 days'],
+          ['90'],
+          [null],
+        ],
+      },
+      output: {
+        columns: ['worked'],
+        rows: [['90'], ['90'], ['90'], ['90'], ['90'], ['90'], ['90'], ['2880'], [null], [null]],
+      },
+    },
+    {
+      title: 'Lengths of calls in minutes and seconds',
+      operation: { op: 'parse_duration', columns: 'call', clock: 'minutes_seconds', plain: 's', into: 'seconds' },
+      input: { columns: ['call'], rows: [['1:30'], ['0:00:07.250'], ['45'], ['1:75'], ['-2:00']] },
+      output: {
+        columns: ['call', 'seconds'],
+        rows: [
+          ['1:30', '90'],
+          ['0:00:07.250', '7.25'],
+          ['45', '45'],
+          ['1:75', null],
+          ['-2:00', '-120'],
+        ],
+      },
+    },
+  ],
+  effect({ columns, unit = 's', clock = 'hours_minutes', plain, decimal, into }, scope) {
+    const targets = cellTargets(scope, { columns, into, takes: ['text'], makes: 'decimal' });
+    const reading: DurationReading = { clock, plain, decimal };
+    return { targets, unit, reading };
+  },
+  edits: ({ targets }) => editedIds(targets),
+  start({ targets, unit, reading }, context) {
+    const made = (duration: Duration | null): unknown =>
+      (duration === null ? null : durationIn(duration, unit)) ?? new CellFault('NOT_A_DURATION');
+    const read = (value: unknown): unknown => made(readDuration(value as string, reading));
+    const native = (text: string, kind: number): unknown => made(nativeDuration(text, kind, reading));
+    return startValueOperator(context, targets, () => read, native);
+  },
+});
