@@ -96,7 +96,7 @@ golden('unpivot by a pattern of names', [
     template: `operations: [{unpivot: {pattern: '(\\w+)_(\\d+)', names_to: [.value, no]}}]`,
     input: 'id,x\n1,2\n',
     error:
-      'TEMPLATE_COLUMNS_MISSING: The columns of the file do not fit the Template at operation 1 (unpivot): its pattern fits the name of none of them.',
+      'TEMPLATE_COLUMNS_MISSING: The columns of the file do not fit the Template at operation 1 unpivot (line 1, /operations/0): its pattern fits the name of none of them.',
   },
   {
     name: 'mistakes',
@@ -106,8 +106,7 @@ golden('unpivot by a pattern of names', [
   - unpivot: {columns: [a], names_to: [x, y]}
   - unpivot: {pattern: '(a)(b)', names_to: [x, x]}
   - unpivot: {pattern: '(a)', names_to: [.value], values_to: v}
-  - unpivot: {columns: [c], pattern: '(a)', names_to: [.value]}
-  - unpivot: {names_to: x}`,
+  - unpivot: {columns: [c], pattern: '(a)', names_to: [.value]}`,
     problems: [
       '/operations/0/unpivot/pattern BAD_PATTERN',
       '/operations/1/unpivot/pattern BAD_VALUE',
@@ -116,6 +115,11 @@ golden('unpivot by a pattern of names', [
       '/operations/4/unpivot/values_to BAD_VALUE',
       '/operations/5/unpivot/columns BAD_VALUE',
     ],
+  },
+  {
+    name: 'neither columns nor a pattern',
+    template: 'operations: [{unpivot: {names_to: x}}]',
+    problems: ['/operations/0/unpivot BAD_PARAMETERS'],
   },
 ]);
 

@@ -5,7 +5,7 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import { arrange } from '../execution/cells/arrange.ts';
 import { copiedRowsMax, copyRows, placeNumbers } from '../execution/cells/copied-rows.ts';
 import { PlacedColumn } from '../execution/cells/placed-columns.ts';
-import { checkNames, type SplitNames, splitColumns, VALUE_NAME } from '../execution/cells/split-names.ts';
+import { checkNames, type SplitNames, splitColumns, VALUE_NAME, VALUES_NAME } from '../execution/cells/split-names.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Slices } from '../run/time-slices.ts';
@@ -42,7 +42,7 @@ const parameters = Type.Object(
       ),
     ),
     values_to: Type.Optional(
-      Type.String({ minLength: 1, default: 'value', description: 'The new column with their cells.' }),
+      Type.String({ minLength: 1, default: VALUES_NAME, description: 'The new column with their cells.' }),
     ),
     drop_empty: Type.Optional(
       Type.Boolean({
@@ -168,7 +168,7 @@ export const unpivot = defineOperation({
 
 /** Null after a problem. */
 function plan(given: Parameters, scope: Scope): Plan | null {
-  const { names_to: written = 'name', values_to: valuesTo = 'value', drop_empty: dropEmpty = false } = given;
+  const { names_to: written = 'name', values_to: valuesTo = VALUES_NAME, drop_empty: dropEmpty = false } = given;
   const namesTo = typeof written === 'string' ? [written] : written;
   const set: ColumnSet = given.columns ?? '*';
   if (typeof set === 'object' && 'except' in set) {

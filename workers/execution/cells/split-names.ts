@@ -5,6 +5,9 @@ import type { ColumnSet, Scope } from '../../template/scope.ts';
 /** Stands among the names for the part of a name that is the column of its value. */
 export const VALUE_NAME = '.value';
 
+/** What the column of values is called unless the Template says so. */
+export const VALUES_NAME = 'value';
+
 /** Values of one row that the columns of a file become, times such rows: each has an address and a reader. */
 const PLACED_CELLS_MAX = 262_144;
 
@@ -39,7 +42,7 @@ export function checkNames({ pattern, values_to }: NameParameters, namesTo: read
   if (pattern === undefined && (namesTo.length > 1 || hasValue))
     return problem('/names_to', 'Only a "pattern" takes names apart. Write one, with a group for each name here.');
   if (new Set(namesTo).size < namesTo.length) return problem('/names_to', 'A name is listed twice.');
-  if (hasValue && values_to !== undefined)
+  if (hasValue && values_to !== undefined && values_to !== VALUES_NAME)
     return problem('/values_to', 'The group of ".value" names the columns of the values. Leave "values_to" out.');
   return true;
 }
