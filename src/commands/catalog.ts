@@ -7,6 +7,7 @@ import { CheckThread } from '../catalog/check-thread.ts';
 import { checkForTests } from '../catalog/engine-checker.ts';
 import { problemText } from '../catalog/problems.ts';
 import type { CheckTemplate } from '../catalog/template-checker.ts';
+import { strayFile } from '../catalog/template-gate.ts';
 import { environmentName } from '../setting-reader.ts';
 import { runTests } from '../template-tests/run-tests.ts';
 import { TestEngine } from '../template-tests/test-engine.ts';
@@ -56,7 +57,10 @@ function boundedCheck(checks: CheckThread): CheckTemplate<Template> {
 }
 
 function testsOn(engine: TestEngine, directory: string): TestTemplate<Template> {
-  return async ({ file, source, format, checked }, { tables, secretsDirectory }) => {
+  return async ({ file, source, format, checked, tests }, { tables, secretsDirectory }) => {
+    const stray = strayFile(tests?.files ?? []);
+    if (stray !== null)
+      return { tests: 0, problems: [{ pointer: '/tests', line: null, column: null, message: stray }] };
     const accountEngine = engine.forAccount(Object.fromEntries(tables), secretsDirectory);
     const path = join(directory, file);
     const tested = testedFile({ path, source, format, template: checked, problems: [] });

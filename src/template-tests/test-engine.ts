@@ -22,60 +22,46 @@ const STARTED_AT = '2026-01-01T00:00:00.000Z';
 
 const NO_LIMITS = { rowsMax: null, outputRowsMax: null, outputBytesMax: null, inflatedBytesMax: null };
 
-/** A test did not end in the time that it has. */
-export class TestTimeoutError extends Error {}
-
-interface EngineParts {
-  readonly pool: ThreadPool;
-  readonly folder: string;
-  readonly testMillisecondsMax: number;
-  readonly tables: Readonly<Record<string, TaskTable>>;
-  readonly secretsDirectory: string | null;
-}
-
 export class TestEngine {
   readonly #pool: ThreadPool;
   readonly #folder: string;
-  readonly #testMillisecondsMax: number;
   readonly #tables: Readonly<Record<string, TaskTable>>;
   readonly #secretsDirectory: string | null;
 
   /** Gives `body` an engine and takes it down afterwards. */
   static async with<Result>(body: (engine: TestEngine) => Promise<Result>): Promise<Result> {
-    const engine = await TestEngine.open();
+    const folder = await mkdtemp(join(tmpdir(), 'template-run-test-'));
+    const engine = TestEngine.open(folder);
     try {
       return await body(engine);
     } finally {
-      await engine.close();
+      await engine.#pool.close();
+      await rm(folder, { recursive: true, force: true });
     }
   }
 
-  /** @param testMillisecondsMax of one Run, after which `run` rejects with TestTimeoutError */
-  static async open(testMillisecondsMax = Number.POSITIVE_INFINITY): Promise<TestEngine> {
+  /** It ends with the thread that asks for it. @param folder for what tests write; who gives it removes it */
+  static open(folder: string): TestEngine {
     const budget = new MemoryBudget(BUDGET_BYTES, 1);
-    const folder = await mkdtemp(join(tmpdir(), 'template-run-test-'));
     const onThreadGone = (thread: number): void => budget.forgetThread(thread);
-    const pool = new ThreadPool({ threads: 1, budget: budget.buffer, onThreadGone });
-    return new TestEngine({ pool, folder, testMillisecondsMax, tables: {}, secretsDirectory: null });
+    return new TestEngine(new ThreadPool({ threads: 1, budget: budget.buffer, onThreadGone }), folder, {}, null);
   }
 
-  private constructor({ pool, folder, testMillisecondsMax, tables, secretsDirectory }: EngineParts) {
+  private constructor(
+    pool: ThreadPool,
+    folder: string,
+    tables: Readonly<Record<string, TaskTable>>,
+    secretsDirectory: string | null,
+  ) {
     this.#pool = pool;
     this.#folder = folder;
-    this.#testMillisecondsMax = testMillisecondsMax;
     this.#tables = tables;
     this.#secretsDirectory = secretsDirectory;
   }
 
-  async close(): Promise<void> {
-    await this.#pool.close();
-    await rm(this.#folder, { recursive: true, force: true });
-  }
-
   /** The same engine with an account's tables (by catalog name; a test's own ones go before) and secrets. */
   forAccount(tables: Readonly<Record<string, TaskTable>>, secretsDirectory: string | null): TestEngine {
-    const [pool, folder, testMillisecondsMax] = [this.#pool, this.#folder, this.#testMillisecondsMax];
-    return new TestEngine({ pool, folder, testMillisecondsMax, tables, secretsDirectory });
+    return new TestEngine(this.#pool, this.#folder, tables, secretsDirectory);
   }
 
   /** Applies a Template to a test's input. Throws what is a fault of ours. */
@@ -84,32 +70,13 @@ export class TestEngine {
     const outputPath = join(this.#folder, `${number}.output`);
     const tables = { ...this.#tables, ...(await this.#writeTables(number, test.tables)) };
     const task = this.#task(number, test, outputPath, tables);
-    const end = await this.#endOf(task);
+    const end = await new Promise<TaskEnd>((ended) => this.#pool.run(task, ended));
     if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
     if (end.kind !== 'done') throw new Error('the thread of a test was lost');
     const { output, failure, reportText } = end.outcome;
     const bytes = output === null ? null : (output.bytes ?? (await readFile(outputPath)));
     await rm(outputPath, { force: true });
     return { output: bytes, failure, report: JSON.parse(reportText) as RunReport };
-  }
-
-  async #endOf(task: RunTask): Promise<TaskEnd> {
-    let timer: NodeJS.Timeout | undefined;
-    let isLate = false;
-    try {
-      const end = await new Promise<TaskEnd>((ended) => {
-        const run = this.#pool.run(task, ended);
-        if (this.#testMillisecondsMax === Number.POSITIVE_INFINITY) return;
-        timer = setTimeout(() => {
-          isLate = true;
-          run.cancel();
-        }, this.#testMillisecondsMax);
-      });
-      if (isLate && end.kind !== 'done') throw new TestTimeoutError();
-      return end;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   async #writeTables(
