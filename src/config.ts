@@ -26,6 +26,8 @@ export interface ServeConfig {
   readonly logLevel: LogLevel;
   /** null = health is on the API port. */
   readonly opsPort: number | null;
+  /** Whether Templates whose tests fail are refused. */
+  readonly catalogTests: boolean;
   readonly metricsOnApiPort: boolean;
   /** null = the default; what the system allows may lower either. */
   readonly connectionsMax: number | null;
@@ -66,6 +68,7 @@ const SETTINGS = [
   ['drain-delay-ms', 'NUMBER', 'how long SIGTERM first only tells /readyz', '0; 5000 with --redis'],
   ['log-level', 'LEVEL', LOG_LEVELS.join(', '), 'info'],
   ['ops-port', 'NUMBER', 'port of health and metrics', 'health on the API port, no metrics'],
+  ['catalog-tests', 'yes|no', "run Templates' tests when the catalog is read, and refuse what fails", 'yes'],
   ['metrics-on-api-port', 'yes|no', 'metrics on the API port too: for anyone who reaches it', 'no'],
   ['connections-max', 'NUMBER', 'connections to the API port', '8192, at most half of the open files'],
   ['connections-per-address-max', 'NUMBER', 'the same of one address; not behind a balancer', 'none'],
@@ -109,6 +112,7 @@ export function readServeConfig(
     drainMilliseconds: setting.integer('drain-ms', 0, DAY_MILLISECONDS) ?? 30_000,
     logLevel: setting.oneOf('log-level', LOG_LEVELS) ?? 'info',
     opsPort: setting.integer('ops-port', 0, 65_535),
+    catalogTests: setting.oneOf('catalog-tests', ['yes', 'no']) !== 'no',
     metricsOnApiPort: setting.oneOf('metrics-on-api-port', ['yes', 'no']) === 'yes',
     connectionsMax: setting.integer('connections-max', 1, CONNECTIONS_MAX),
     connectionsPerAddressMax: setting.integer('connections-per-address-max', 1, CONNECTIONS_MAX),

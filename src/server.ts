@@ -8,6 +8,7 @@ import { RunMemories } from './admission/run-memory.ts';
 import { CatalogStore } from './catalog/catalog-store.ts';
 import { CheckThread } from './catalog/check-thread.ts';
 import type { CheckTemplate } from './catalog/template-checker.ts';
+import { TemplateGate } from './catalog/template-gate.ts';
 import type { ServeConfig } from './config.ts';
 import { openFleetStores } from './fleet-stores.ts';
 import { type HttpServer, loadHttpLibrary } from './http/app.ts';
@@ -84,8 +85,10 @@ export async function startServer(settings: ServerSettings, checks = new CheckTh
     undo.push(() => ledger.close());
     await emptyFolders(directory);
     undo.push(() => checks.close());
+    const gate = config.catalogTests ? new TemplateGate(checks.test) : undefined;
     const catalog = await CatalogStore.open(config.catalogDirectory, {
       checkTemplate: settings.checkTemplate ?? checks.check,
+      gate,
       checked: () => checks.rest(),
       log: ({ event, ...fields }) => {
         if ('fault' in fields) log.fault(event, fields.fault);
@@ -256,7 +259,7 @@ function sourcesOf(
     liveThreads: () => pool.liveThreads,
     stuckThreads: () => pool.stuckThreads,
     isReady: async () => (await readiness.reasons()).length === 0,
-    catalog: () => ({ readings: catalog.readings, isInForce: catalog.isInForce }),
+    catalog: () => ({ readings: catalog.readings, tests: catalog.tests, isInForce: catalog.isInForce }),
     figures,
     quotas: async () => {
       const accounts = [...catalog.current.accounts.values()];

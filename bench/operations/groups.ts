@@ -153,6 +153,19 @@ const SIDE_ROWS: readonly OperationRow[] = [
     ],
     sql: 'SELECT order_id, name, value FROM (UNPIVOT (SELECT order_id, amount, qty FROM input) ON amount, qty)',
   },
+  {
+    name: 'unpivot pairs of columns by a pattern',
+    covers: 'unpivot',
+    template: [
+      {
+        op: 'rename',
+        columns: { amount: 'number_1', qty: 'number_2', sku: 'text_1', status: 'text_2' },
+      },
+      { op: 'select', columns: ['order_id', 'number_1', 'text_1', 'number_2', 'text_2'] },
+      { op: 'unpivot', pattern: '(\\w+)_(\\d)', names_to: ['.value', 'no'] },
+    ],
+    sql: `SELECT order_id, unnest(['1', '2']) AS no, unnest([amount, qty]) AS number, unnest([sku, status]) AS text FROM input`,
+  },
 ];
 
 const TABLE_ROWS: readonly OperationRow[] = [

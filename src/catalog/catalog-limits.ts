@@ -17,6 +17,9 @@ export const TEMPLATE_FILE_BYTES_MAX = MEBIBYTE;
 /** Tables are read by the engine, not kept here: only their digests are taken. */
 export const TABLE_FILE_BYTES_MAX = 4 * GIBIBYTE;
 
+/** Tests are small; what a file of one holds is in memory while they run. */
+export const TEST_FILE_BYTES_MAX = 16 * MEBIBYTE;
+
 /** A key for HMAC-SHA-256: 32 bytes are enough. */
 export const SECRET_FILE_BYTES_MAX = 4 * KIBIBYTE;
 

@@ -9,6 +9,7 @@ import { type LoadedCatalog, loadCatalog } from './load-catalog.ts';
 import { type CatalogProblem, ProblemList, problemText } from './problems.ts';
 import { type Access, readAccess } from './read-access.ts';
 import type { CheckTemplate } from './template-checker.ts';
+import type { TemplateGate } from './template-gate.ts';
 import { TemplateVerdicts } from './template-verdicts.ts';
 import { withdrawAccess } from './withdraw-access.ts';
 
@@ -26,6 +27,8 @@ export type CatalogReading = 'loaded' | 'refused' | 'fault';
 
 export interface CatalogStoreOptions<Checked> {
   readonly checkTemplate: CheckTemplate<Checked>;
+  /** Runs the tests of Templates; without it none is run. */
+  readonly gate?: TemplateGate | undefined;
   /** Called when a loading has ended: the checker has nothing to do until the next one. */
   readonly checked?: () => void;
   readonly log: (event: CatalogEvent) => void;
@@ -81,6 +84,11 @@ export class CatalogStore<Checked> {
   /** Take it once per request: the next look may find another snapshot. */
   get current(): Catalog<Checked> {
     return this.#current!;
+  }
+
+  /** Templates' tests that were run, by how they ended. */
+  get tests(): Readonly<Record<string, number>> {
+    return this.#options.gate?.counts ?? {};
   }
 
   /** Whether what was in the folder when it was read last is in force. */
@@ -150,6 +158,7 @@ export class CatalogStore<Checked> {
         ...(this.#current === null ? {} : { catalog: this.#current }),
         ...(this.#access === null ? {} : { access: this.#access.access }),
         verdicts: this.#verdicts,
+        ...(this.#options.gate === undefined ? {} : { gate: this.#options.gate }),
         onAccess: (access) => this.#take(access, reading),
       });
     } finally {

@@ -2,6 +2,7 @@
 // and replaced as a whole by CatalogStore; a Run keeps what it took from the snapshot it began with.
 import type { RateLimit } from '../stores/rate-limiter.ts';
 import type { EndpointName, KeyScope } from './access.ts';
+import type { TestsNamed } from './template-checker.ts';
 
 /** A plan's limits. null = none. */
 export interface Plan {
@@ -61,6 +62,7 @@ export interface CatalogTemplate<Checked> {
   /** Of the source's bytes, lower-case hex. */
   readonly sha256: string;
   readonly checked: Checked;
+  readonly tests?: TestsNamed;
 }
 
 export interface Account<Checked = unknown> {

@@ -4,7 +4,8 @@ import { checkTemplate } from '../../workers/plan/check-template.ts';
 import { reservationBytes } from '../../workers/plan/reservation.ts';
 import type { Template } from '../../workers/template/template.ts';
 import type { CheckedTemplate } from '../outputs/output-name.ts';
-import type { TemplateCheck } from './template-checker.ts';
+import type { TemplateTest } from '../template-tests/run-tests.ts';
+import type { TemplateCheck, TestsNamed } from './template-checker.ts';
 
 /** What a Template may refer to beside its own text: names alone. */
 export interface ReferenceNames {
@@ -20,8 +21,14 @@ export function checkForTests(
 ): TemplateCheck<Template> {
   const result = checkTemplate(source, format, references);
   if ('problems' in result) return result;
-  const { name, description, output } = result.template;
-  return { template: { name, description, outputFormat: output.format, checked: result.template } };
+  const { name, description, output, tests } = result.template;
+  const named = testsNamed(tests as readonly TemplateTest[]);
+  return { template: { name, description, outputFormat: output.format, checked: result.template, tests: named } };
+}
+
+function testsNamed(tests: readonly TemplateTest[]): TestsNamed {
+  const files = tests.flatMap(({ input, expect }) => [input.file, expect.file]);
+  return { count: tests.length, files: [...new Set(files.filter((file) => file !== undefined))] };
 }
 
 /** For the service: its threads make the Template anew from its text, so that it keeps no more than it uses itself. */

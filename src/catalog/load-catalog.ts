@@ -7,6 +7,7 @@ import { type CatalogProblem, ProblemList } from './problems.ts';
 import { type Access, readAccess } from './read-access.ts';
 import { readSecrets, readTables, readTemplates } from './read-templates.ts';
 import type { CheckTemplate } from './template-checker.ts';
+import type { TemplateGate } from './template-gate.ts';
 import { TemplateVerdicts } from './template-verdicts.ts';
 
 export type LoadedCatalog<Checked> =
@@ -26,6 +27,8 @@ export interface Known<Checked> {
   readonly catalog?: Catalog<Checked>;
   readonly access?: Access;
   readonly verdicts?: TemplateVerdicts<Checked>;
+  /** Without it no test is run. */
+  readonly gate?: TemplateGate;
   /** Called with who may do what as soon as that is read, before any Template. */
   readonly onAccess?: (access: Access) => void;
 }
@@ -55,9 +58,12 @@ export async function loadCatalog<Checked>(
     const secrets = await readSecrets(folders);
     const templates = await readTemplates(folders, { tables, secrets }, checkTemplate);
     const secretsFolder = secrets.size > 0 ? await folder.find(`secrets/${id}`) : null;
-    accounts.set(id, { id, ...record, templates, tables, secrets, secretsDirectory: secretsFolder?.path ?? null });
+    const secretsDirectory = secretsFolder?.path ?? null;
+    await known.gate?.check(templates.values(), { account: id, folder, tables, secrets, secretsDirectory, problems });
+    accounts.set(id, { id, ...record, templates, tables, secrets, secretsDirectory });
   }
   verdicts.keepUsed();
+  known.gate?.keepUsed();
   if ((await folder.identity(FOLDERS)) !== identity) {
     // Half of what was read was there before, or nothing was where something had been.
     problems.isPassing = true;

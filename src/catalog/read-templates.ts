@@ -103,8 +103,7 @@ async function readTemplate<Checked>(
   const context = { account, templateId: id, ...references };
   const result = await verdicts.of({ source, format, sha256 }, context, checkTemplate);
   if ('template' in result) {
-    const { name, description, outputFormat, checked } = result.template;
-    return { id, file: file.file, version, format, sha256, name, description, outputFormat, source, checked };
+    return { id, file: file.file, version, format, sha256, source, ...result.template };
   }
   for (const { pointer, message, line, column } of result.problems) {
     problems.add(file.file, pointer, message, line, column);

@@ -17,6 +17,13 @@ export interface SoundTemplate<Checked> {
   readonly description: string | null;
   readonly outputFormat: string | null;
   readonly checked: Checked;
+  readonly tests?: TestsNamed;
+}
+
+/** How many tests stand in a Template, and the files that they name. */
+export interface TestsNamed {
+  readonly count: number;
+  readonly files: readonly string[];
 }
 
 export interface TemplateProblem {

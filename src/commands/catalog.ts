@@ -7,13 +7,15 @@ import { CheckThread } from '../catalog/check-thread.ts';
 import { checkForTests } from '../catalog/engine-checker.ts';
 import { problemText } from '../catalog/problems.ts';
 import type { CheckTemplate } from '../catalog/template-checker.ts';
+import { strayFile } from '../catalog/template-gate.ts';
 import { environmentName } from '../setting-reader.ts';
+import { runTests } from '../template-tests/run-tests.ts';
+import { TestEngine } from '../template-tests/test-engine.ts';
 import { actionsCommand } from './actions.ts';
 import { CATALOG_FLAG, positionals } from './catalog-flag.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { parseFlags } from './flags.ts';
-import { runTests } from './template-test.ts';
-import { TestEngine } from './test-engine.ts';
+import { testedFile } from './template-file.ts';
 
 const CHECK_FLAGS = { catalog: CATALOG_FLAG } as const;
 
@@ -55,12 +57,14 @@ function boundedCheck(checks: CheckThread): CheckTemplate<Template> {
 }
 
 function testsOn(engine: TestEngine, directory: string): TestTemplate<Template> {
-  return async ({ file, source, format, checked }, { tables, secretsDirectory }) => {
+  return async ({ file, source, format, checked, tests }, { tables, secretsDirectory }) => {
+    const stray = strayFile(tests?.files ?? []);
+    if (stray !== null)
+      return { tests: 0, problems: [{ pointer: '/tests', line: null, column: null, message: stray }] };
     const accountEngine = engine.forAccount(Object.fromEntries(tables), secretsDirectory);
     const path = join(directory, file);
-    const results = await runTests({ path, source, format, template: checked, problems: [] }, (run) =>
-      accountEngine.run(run),
-    );
+    const tested = testedFile({ path, source, format, template: checked, problems: [] });
+    const results = await runTests(tested, (run) => accountEngine.run(run));
     const problems = results.flatMap(({ test, differences }) => {
       return differences.map((difference) => ({
         pointer: '/tests',

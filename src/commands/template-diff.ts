@@ -3,12 +3,12 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { explainTemplate } from '../../workers/plan/explain.ts';
+import { lineDiff } from '../template-tests/line-diff.ts';
+import { type RunTest, rowsOf, type TemplateTest, type TestInput, testInput } from '../template-tests/run-tests.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
 import { JSON_FLAGS } from './json-flag.ts';
-import { lineDiff } from './line-diff.ts';
-import { problemLines, readTemplateFile, type TemplateFile } from './template-file.ts';
-import { type RunTest, rowsOf, type TemplateTest, type TestInput, testInput } from './template-test.ts';
+import { problemLines, readTemplateFile, type TemplateFile, testedFile } from './template-file.ts';
 
 /** One thing that both Templates were applied to, and the lines in which they differ; none: nothing changes. */
 interface Compared {
@@ -59,7 +59,7 @@ async function inputsOf(
   const inputs = new Map<string, TestInput | string>();
   for (const file of [before, after]) {
     for (const [index, test] of (file.template!.tests as readonly TemplateTest[]).entries()) {
-      inputs.set(`test ${test.name ?? index + 1}`, await testInput(file, test));
+      inputs.set(`test ${test.name ?? index + 1}`, await testInput(testedFile(file), test));
     }
   }
   for (const path of samples) inputs.set(`sample ${path}`, await sampleInput(path));
@@ -96,7 +96,7 @@ async function resultOf(
   const { source, format } = file;
   const { failure, output } = await run({ source, format, ...input });
   if (failure !== null) return { lines: `${failure.code}: ${failure.message}\n`, bytes: null };
-  const rows = await rowsOf(file, input, run);
+  const rows = await rowsOf(testedFile(file), input, run);
   return { lines: rows.map((row) => `${JSON.stringify(row)}\n`).join(''), bytes: output };
 }
 

@@ -1,8 +1,10 @@
 // Reads Template files for the commands and prints what is wrong with them.
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { checkTemplate } from '../../workers/plan/check-template.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type TemplateFormat, templateFormat } from '../../workers/template/template-text.ts';
+import type { TemplateTest, TestedTemplate } from '../template-tests/run-tests.ts';
 import { UsageError } from './command.ts';
 
 export interface TemplateFile {
@@ -33,6 +35,18 @@ export async function readTemplateFile(path: string): Promise<TemplateFile> {
   const checked = checkTemplate(source, format);
   if ('template' in checked) return { path, source, format, template: checked.template, problems: [] };
   return { path, source, format, template: null, problems: checked.problems };
+}
+
+/** A sound Template with its tests; the files that they name are named from the Template's own folder. */
+export function testedFile({ path, source, format, template }: TemplateFile): TestedTemplate {
+  const read = async (name: string): Promise<Uint8Array | string> => {
+    try {
+      return await readFile(resolve(dirname(path), name));
+    } catch (error) {
+      return `cannot be read: ${(error as Error).message}`;
+    }
+  };
+  return { source, format, tests: template!.tests as readonly TemplateTest[], read };
 }
 
 /** `FILE:line:column pointer CODE message`, one line each. */

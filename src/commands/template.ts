@@ -48,13 +48,16 @@ Exit status: 0 nothing changes, 1 something does or a Template has a problem, 2 
 async function diffOnEngine(args: readonly string[], io: CommandIo): Promise<number> {
   const [{ diffTemplates }, { TestEngine }] = await Promise.all([
     import('./template-diff.ts'),
-    import('./test-engine.ts'),
+    import('../template-tests/test-engine.ts'),
   ]);
   return TestEngine.with((engine) => diffTemplates(args, io, (run) => engine.run(run)));
 }
 
 /** Loaded when it is called: the other actions start no engine. */
 async function testOnEngine(args: readonly string[], io: CommandIo): Promise<number> {
-  const [{ testFiles }, { TestEngine }] = await Promise.all([import('./template-test.ts'), import('./test-engine.ts')]);
+  const [{ testFiles }, { TestEngine }] = await Promise.all([
+    import('./template-test.ts'),
+    import('../template-tests/test-engine.ts'),
+  ]);
   return TestEngine.with((engine) => testFiles(args, io, (run) => engine.run(run)));
 }

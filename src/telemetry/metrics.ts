@@ -24,7 +24,12 @@ export interface MetricSources {
   stuckThreads(): number;
   isReady(): Promise<boolean>;
   /** Readings of the catalog's folder by their end, and whether the last one is in force. */
-  catalog(): { readonly readings: Readonly<Record<string, number>>; readonly isInForce: boolean };
+  catalog(): {
+    readonly readings: Readonly<Record<string, number>>;
+    /** Templates' tests that were run, by how they ended. */
+    readonly tests: Readonly<Record<string, number>>;
+    readonly isInForce: boolean;
+  };
   /** What its stores tell of themselves. */
   figures(): readonly StoreFigure[];
   /** Quota of each account with a subscription; a limit of null = none. */
@@ -237,6 +242,16 @@ function gauges(sources: MetricSources, registers: Registry[]): void {
     collect() {
       this.reset();
       for (const [result, count] of Object.entries(sources.catalog().readings)) this.inc({ result }, count);
+    },
+  });
+  new Counter({
+    name: 'template_run_catalog_tests_total',
+    help: "Templates' tests that were run when the catalog was read, by result: passed, failed.",
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(sources.catalog().tests)) this.inc({ result }, count);
     },
   });
   const delay = new EventLoopDelay();

@@ -10,6 +10,7 @@ const TABLES = {
   open: 'low,high\n1,\n5,6\n',
   wrong: 'low,high\n1,2\n3,four\n',
   none: 'low,high,x\n',
+  point: 'low,high,x\n1,1,a\n',
 };
 
 const table = (ref: string): string => `tables: {t: {ref: ${ref}}}\n`;
@@ -17,6 +18,21 @@ const parsed = (type: string): string => `  - parse_number: {columns: n, type: $
 const bands = (more = ''): string => `  - lookup_range: {table: t, value: n, from: low, to: high${more}}\n`;
 
 golden('lookup_range', [
+  {
+    name: 'ends that touch go with a table whose ends do not both belong to a range, and others are refused',
+    template: `${table('cities')}operations:\n${parsed('integer')}${bands(', inclusive: neither, on_missing: error, on_error: flag')}`,
+    tables: TABLES,
+    input: 'n\n1\n2\n',
+    output: 'n,_issues\n1,n:LOOKUP_MISS\n2,n:LOOKUP_MISS\n',
+  },
+  {
+    name: 'a range of one point without its ends',
+    template: `${table('point')}operations:\n${parsed('integer')}${bands(', inclusive: to')}`,
+    tables: TABLES,
+    input: 'n\n1\n',
+    error:
+      'TEMPLATE_CHECK_FAILED: Row 1 of the ranges of the reference table "t" holds no value: both ends are the same. The row below the header is row 1.',
+  },
   ...['integer', 'decimal', 'number'].map((type) => ({
     name: `ends that are decimals around values that are ${type}`,
     template: `${table('bands')}operations:\n${parsed(type)}${bands()}`,

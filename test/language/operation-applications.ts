@@ -63,6 +63,7 @@ export const APPLICATIONS: Readonly<Record<string, readonly Application[]>> = {
       edits: ['v'],
     },
     { parameters: { column: 'v', by: { separator: ',' }, into: ['x', 'y'], keep_source: true } },
+    { parameters: { column: 'v', by: { separator: ',' }, into: [null, 'y', null] }, removes: ['v'] },
   ],
   split_pairs: [{ parameters: { column: 'v', pair: ',', key: '1', into: { x: 'made', 2: 'other' } } }],
   extract: [{ parameters: { column: 'v', pattern: '(?P<no>[0-9]+)', into: { no: 'made' } } }],
@@ -134,7 +135,14 @@ export const APPLICATIONS: Readonly<Record<string, readonly Application[]>> = {
     { parameters: { column: 'v', separator: '-', index_into: 'no' }, edits: ['v'], groups: true },
     { parameters: { column: 'v', json: true }, edits: ['v'], groups: true },
   ],
-  unpivot: [{ parameters: { columns: ['v', 'w'], names_to: 'n', values_to: 'x' }, removes: ['v', 'w'], groups: true }],
+  unpivot: [
+    { parameters: { columns: ['v', 'w'], names_to: 'n', values_to: 'x' }, removes: ['v', 'w'], groups: true },
+    {
+      parameters: { columns: ['v', 'w'], pattern: '()(.)', names_to: ['n', 'm'], values_to: 'x' },
+      removes: ['v', 'w'],
+      groups: true,
+    },
+  ],
   pivot: [
     {
       parameters: { group_by: ['id', 'v'], names_from: 'k', values_from: 'w', values: ['0', '1', '2'] },

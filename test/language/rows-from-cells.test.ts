@@ -57,6 +57,87 @@ golden('unpivot', [
   },
 ]);
 
+golden('unpivot by a pattern of names', [
+  {
+    name: 'as tidyr has it: pivot_longer(names_pattern, names_to = c(".value", "no"))',
+    template: `operations: [{unpivot: {pattern: '(\\w+)_(\\d+)', names_to: [.value, no]}}]`,
+    input: 'id,name_1,qty_1,name_2,qty_2,x\na,pen,2,ink,1,X\nb,pad,,,,Y\n',
+    output: 'id,x,no,name,qty\na,X,1,pen,2\na,X,2,ink,1\nb,Y,1,pad,\nb,Y,2,,\n',
+  },
+  {
+    name: 'columns that are missing are nulls; the numbers in the order of their first column',
+    template: `operations: [{unpivot: {pattern: '(\\w+)_(\\d+)', names_to: [.value, no], drop_empty: true}}]`,
+    input: 'id,b_2,a_1,a_3\n1,x,y,\n2,,,z\n',
+    output: 'id,no,b,a\n1,2,x,\n1,1,,y\n2,3,,z\n',
+  },
+  {
+    name: 'columns that would be one cell make rows of their own: nothing is lost',
+    template: `operations: [{unpivot: {pattern: '(item)_?\\d*', names_to: [.value]}}]`,
+    input: 'id,item,item_2,item_3\n1,a,b,c\n',
+    output: 'id,item\n1,a\n1,b\n1,c\n',
+  },
+  {
+    name: 'each column of values has its own type: decimals are added, and texts beside them stay',
+    template: `operations:
+  - parse_number: {columns: {pattern: ^net_}}
+  - unpivot: {pattern: '(\\w+)_(\\d+)', names_to: [.value, year], columns: [net_23, net_24, who_23]}
+  - set: {columns: {twice: net + net}}`,
+    input: 'net_23,net_24,who_23\n1.50,2,Ada\n',
+    output: 'year,net,who,twice\n23,1.50,Ada,3.00\n24,2,,4\n',
+  },
+  {
+    name: 'without .value the parts are columns; a group that takes no part is null',
+    template: `operations: [{unpivot: {pattern: '(in|out)(?:_(\\d+))?', names_to: [way, no], values_to: n}}]`,
+    input: 'id,in,out_1,outer\n1,2,3,4\n',
+    output: 'id,outer,way,no,n\n1,4,in,,2\n1,4,out,1,3\n',
+  },
+  {
+    name: 'a file without such columns is refused, not emptied',
+    template: `operations: [{unpivot: {pattern: '(\\w+)_(\\d+)', names_to: [.value, no]}}]`,
+    input: 'id,x\n1,2\n',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The columns of the file do not fit the Template at operation 1 unpivot (line 1, /operations/0): its pattern fits the name of none of them.',
+  },
+  {
+    name: 'mistakes',
+    template: `operations:
+  - unpivot: {pattern: '(a', names_to: [.value]}
+  - unpivot: {pattern: '(a)(b)', names_to: [.value]}
+  - unpivot: {columns: [a], names_to: [x, y]}
+  - unpivot: {pattern: '(a)(b)', names_to: [x, x]}
+  - unpivot: {pattern: '(a)', names_to: [.value], values_to: v}
+  - unpivot: {columns: [c], pattern: '(a)', names_to: [.value]}`,
+    problems: [
+      '/operations/0/unpivot/pattern BAD_PATTERN',
+      '/operations/1/unpivot/pattern BAD_VALUE',
+      '/operations/2/unpivot/names_to BAD_VALUE',
+      '/operations/3/unpivot/names_to BAD_VALUE',
+      '/operations/4/unpivot/values_to BAD_VALUE',
+      '/operations/5/unpivot/columns BAD_VALUE',
+    ],
+  },
+  {
+    name: 'neither columns nor a pattern',
+    template: 'operations: [{unpivot: {names_to: x}}]',
+    problems: ['/operations/0/unpivot BAD_PARAMETERS'],
+  },
+]);
+
+golden('parts of a text that are dropped', [
+  {
+    name: 'counted from the end, with the flag and with a column of the same name',
+    template: `operations:
+  - split_column: {column: a, by: {separator: "-"}, into: [null, a, null, c], from_end: true, too_few: flag}`,
+    input: 'a,b\n1-2-3-4,x\n3-4,y\n',
+    output: 'a,c,b,_issues\n2,4,x,\n,4,y,a:SPLIT_COUNT\n',
+  },
+  {
+    name: 'one column at least is made',
+    template: 'operations: [{split_column: {column: a, by: {separator: "-"}, into: [null, null]}}]',
+    problems: ['/operations/0/split_column/into BAD_VALUE'],
+  },
+]);
+
 golden('rows behind the end are not counted, also when one row becomes several', [
   {
     name: 'explode',

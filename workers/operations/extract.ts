@@ -126,6 +126,7 @@ export const extract = defineOperation({
       finds: 'group',
       column,
       made: groups.length,
+      wanted: null,
       trims: false,
       walk: (walker, { views, rows, count, found, stride, todo }, from) =>
         context.kernel.exports.findCaptures(

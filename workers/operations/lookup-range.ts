@@ -26,8 +26,15 @@ const parameters = Type.Object({
   }),
   to: Type.String({
     minLength: 1,
-    description: "The table's column with the upper ends, which belong to the range; an empty cell is no upper end.",
+    description: "The table's column with the upper ends; an empty cell is no upper end.",
   }),
+  inclusive: Type.Optional(
+    Type.Enum(['both', 'from', 'to', 'neither'], {
+      default: 'both',
+      description:
+        'Which ends belong to the range. `from`: 10 is in 10 to 20 and not in 0 to 10, where a table has each border twice.',
+    }),
+  ),
   columns: Type.Optional(
     Type.Array(columnName, {
       minItems: 1,
@@ -61,7 +68,8 @@ const ORDERED_TYPES: readonly ColumnType[] = ['text', 'integer', 'decimal', 'num
 export const lookupRange = defineOperation({
   name: 'lookup_range',
   summary:
-    'Adds columns of the row of a reference table whose range, both ends included, holds a value: numbers, dates or texts. ' +
+    'Adds columns of the row of a reference table whose range, both ends included unless `inclusive` says otherwise, holds a value: ' +
+    'numbers, dates or texts. ' +
     'Ranges that overlap end the Run before its first row.',
   parameters,
   cells: false,
@@ -108,6 +116,21 @@ export const lookupRange = defineOperation({
       },
     },
     {
+      title: 'Borders that stand twice: the upper end belongs to the next range',
+      operation: { op: 'lookup_range', table: 'ages', value: 'age', from: 'from', to: 'below', inclusive: 'from' },
+      tables: { ages: 'from,below,group\n0,18,child\n18,65,adult\n65,,senior' },
+      input: { columns: ['age'], types: ['integer'], rows: [['17'], ['18'], ['64'], ['65']] },
+      output: {
+        columns: ['age', 'group'],
+        rows: [
+          ['17', 'child'],
+          ['18', 'adult'],
+          ['64', 'adult'],
+          ['65', 'senior'],
+        ],
+      },
+    },
+    {
       title: 'Regions by post code, which is text',
       operation: { op: 'lookup_range', table: 'regions', value: 'zip', from: 'low', to: 'high' },
       tables: { regions: 'low,high,region\n01000,09999,East\n10000,14999,Berlin' },
@@ -145,8 +168,13 @@ function plan(given: Parameters, scope: Scope): Plan | null {
 function startLookup({ given, value, columns }: Plan, context: OperatorContext): Operator {
   const table = context.tables.get(given.table);
   if (table === undefined) throw new Error('a planned table is not there');
-  const { from, to } = given;
-  const ranges = new RangeTable(context, table, { name: given.table, from, to, payload: columns, type: value.type });
+  const { from, to, inclusive = 'both' } = given;
+  const ends = {
+    hasFrom: inclusive === 'both' || inclusive === 'from',
+    hasTo: inclusive === 'both' || inclusive === 'to',
+  };
+  const parts = { name: given.table, from, to, payload: columns, type: value.type, ends };
+  const ranges = new RangeTable(context, table, parts);
   context.beforeRows(() => ranges.build());
   return new RangeLookup(context, ranges, { value, width: columns.length, isError: given.on_missing === 'error' });
 }

@@ -4,19 +4,14 @@ import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { placeText } from '../execution/cells/placed-text.ts';
+import { partsOfWidths, patternParts, type Span, separatedParts } from '../execution/cells/text-parts.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
 import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
 import { columnName } from '../execution/parameters/column-set.ts';
-import {
-  compileRegularExpression,
-  ifWalked,
-  mayWalk,
-  type RegularExpression,
-} from '../expression/patterns/regular-expression.ts';
+import { compileRegularExpression, type RegularExpression } from '../expression/patterns/regular-expression.ts';
 import type { ColumnPosition, Scope } from '../template/scope.ts';
 import { trimWhiteSpace } from '../values/text-edits.ts';
-import { indexOfText } from '../values/text-search.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 /** New columns that one operation may make. */
@@ -38,10 +33,10 @@ const parameters = Type.Object({
     ],
     { description: '`{separator: "-"}`, `{pattern: "[,;] *"}` (RE2) or `{widths: [3, 2]}` in characters.' },
   ),
-  into: Type.Array(Type.String({ minLength: 1 }), {
+  into: Type.Array(Type.Union([Type.String({ minLength: 1 }), Type.Null()]), {
     minItems: 1,
     maxItems: PARTS_MAX,
-    description: 'Names of the new columns, in the order of the parts.',
+    description: 'Names of the new columns, in the order of the parts; `null`: a part that is dropped.',
   }),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: PARTS_MAX, description: 'Parts at most; the last one keeps the rest.' }),
@@ -73,9 +68,6 @@ const parameters = Type.Object({
 });
 
 type Parameters = Static<typeof parameters>;
-
-/** A part of a text: [from, to). */
-type Span = readonly [from: number, to: number];
 
 export const splitColumn = defineOperation({
   name: 'split_column',
@@ -139,18 +131,34 @@ export const splitColumn = defineOperation({
         ],
       },
     },
+    {
+      title: 'Without some of the parts',
+      operation: { op: 'split_column', column: 'path', by: { separator: '/' }, into: [null, 'year', null, 'file'] },
+      input: { columns: ['path'], rows: [['in/2024/05/a.csv'], ['in/2023'], [null]] },
+      output: {
+        columns: ['year', 'file'],
+        rows: [
+          ['2024', 'a.csv'],
+          ['2023', null],
+          [null, null],
+        ],
+      },
+    },
   ],
   effect: planSplit,
-  edits: (plan) => (plan === null ? [] : plan.made.map(({ id }) => id)),
+  edits: (plan) => (plan === null ? [] : plan.made.map(({ target }) => target.id)),
   start(plan, context) {
     if (plan === null) return { push: context.next };
     const { source, made, spans, given } = plan;
     const reader = new CellReader('text', context.indexOf(source));
+    // A wrong number of parts is one error of the row, told with its first column.
+    const partAt = (text: string | null, index: number): unknown =>
+      part(text, { place: made[index]!.place, tells: index === 0 }, spans, given);
     const singly = (index: number): CellEdit =>
       valueEdit(context, {
         type: 'text',
         bind: (batch) => reader.bind(batch),
-        compute: (row) => part(reader.text(row), index, spans, given),
+        compute: (row) => partAt(reader.text(row), index),
       });
     const walk = walkOf(plan, context);
     const edits =
@@ -160,20 +168,23 @@ export const splitColumn = defineOperation({
             groups: [],
             finds: 'all',
             column: context.indexOf(source),
-            made: made.length,
+            made: given.into.length,
+            wanted: made.map(({ place }) => place),
             trims: given.trim ?? true,
-            single: (text, index) => part(text, index, spans, given),
+            single: partAt,
             singly,
             ...walk,
           });
-    const targets = made.map((target) => ({ source: target.id === source.id ? source : null, target, told: source }));
+    const sourceOf = (target: Column): Column | null => (target.id === source.id ? source : null);
+    const targets = made.map(({ target }) => ({ source: sourceOf(target), target, told: source }));
     return startCellOperator(context, targets, edits);
   },
 });
 
 interface SplitPlan {
   readonly source: Column;
-  readonly made: readonly Column[];
+  /** The new columns, and which part of the text each gets. */
+  readonly made: readonly { readonly target: Column; readonly place: number }[];
   /** Null for a text that is too long for the pattern. */
   readonly spans: (text: string) => Span[] | null;
   readonly pattern: RegularExpression | null;
@@ -188,27 +199,33 @@ function planSplit(given: Parameters, scope: Scope): SplitPlan | null {
     scope.problem('/column', 'WRONG_TYPE', `The column is ${source.type} at this step; this operation takes text.`);
     return null;
   }
+  if (given.into.every((name) => name === null)) {
+    scope.problem('/into', 'BAD_VALUE', 'All parts are dropped. Name a column for at least one of them.');
+    return null;
+  }
   const same = given.into.indexOf(source.name);
   // Columns take the place of one that goes away; where it stays they go to the end.
   const stays = given.keep_source === true && same < 0;
-  const made: Column[] = [];
-  given.into.forEach((name, index) => {
-    const behind = same >= 0 && index > same && { column: made[index - 1]!, side: 'behind' as const };
+  const made: { target: Column; place: number }[] = [];
+  for (const [place, name] of given.into.entries()) {
+    if (name === null) continue;
+    const behind = same >= 0 && place > same && { column: made.at(-1)!.target, side: 'behind' as const };
     const position: ColumnPosition = behind || { column: source, side: 'before' };
-    made.push(index === same ? source : scope.add(name, 'text', `/into/${index}`, stays ? undefined : position));
-  });
+    const target = place === same ? source : scope.add(name, 'text', `/into/${place}`, stays ? undefined : position);
+    made.push({ target, place });
+  }
   if (!stays && same < 0) scope.remove(source);
   return { source, made, ...cut, given };
 }
 
 /** How a kernel cuts the cells; null where parts are counted from the end, or their number may be an error. */
 function walkOf(
-  { pattern, made, given }: SplitPlan,
+  { pattern, given }: SplitPlan,
   { kernel, arena }: OperatorContext,
 ): Pick<WalkedColumns, 'pattern' | 'walk'> | null {
   const { by, limit, from_end: fromEnd, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last' } = given;
   if (fromEnd === true || tooFew !== 'blank' || tooMany === 'fail') return null;
-  const parts = made.length;
+  const parts = given.into.length;
   // The part that keeps the rest; one behind the last column is nobody's.
   const last = Math.min(limit ?? Number.POSITIVE_INFINITY, tooMany === 'merge_last' ? parts : PARTS_MAX + 1) - 1;
   if ('separator' in by && Buffer.byteLength(by.separator) <= SEPARATOR_BYTES_MAX) {
@@ -231,22 +248,27 @@ function walkOf(
 /** Longer ones are searched for in time that grows with both lengths, which the kernel does not do. */
 const SEPARATOR_BYTES_MAX = 32;
 
-/** The part for column `index`. A wrong number of parts is one error of the row, told with its first part. */
-function part(text: string | null, index: number, spans: SplitPlan['spans'], given: Parameters): unknown {
+/** The part at `place`; where it `tells`, with what is wrong. */
+function part(
+  text: string | null,
+  { place, tells }: { place: number; tells: boolean },
+  spans: SplitPlan['spans'],
+  given: Parameters,
+): unknown {
   if (text === null) return null;
   const { into, too_few: tooFew = 'blank', too_many: tooMany = 'merge_last', trim = true } = given;
   const all = spans(text);
-  if (all === null) return index === 0 ? new CellFault('TOO_LONG') : null;
+  if (all === null) return tells ? new CellFault('TOO_LONG') : null;
   const found = limited(all, given);
   const wanted = into.length;
   const isWrong = (found.length < wanted && tooFew === 'fail') || (found.length > wanted && tooMany === 'fail');
-  if (isWrong) return index === 0 ? new CellFault('SPLIT_COUNT') : null;
+  if (isWrong) return tells ? new CellFault('SPLIT_COUNT') : null;
   const fitted = tooMany === 'merge_last' ? merged(found, wanted, given) : cut(found, wanted, given);
-  const at = given.from_end === true ? index - (wanted - fitted.length) : index;
+  const at = given.from_end === true ? place - (wanted - fitted.length) : place;
   const span = fitted[at];
   const made = span === undefined ? '' : text.slice(span[0], span[1]);
   const cell = (trim ? trimWhiteSpace(made) : made) || null;
-  const isFlagged = index === 0 && found.length < wanted && tooFew === 'flag';
+  const isFlagged = tells && found.length < wanted && tooFew === 'flag';
   return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell }) : cell;
 }
 
@@ -266,83 +288,12 @@ function cut(spans: Span[], most: number, { from_end: fromEnd = false }: Paramet
 }
 
 function cutOf(given: Parameters, scope: Scope): Pick<SplitPlan, 'spans' | 'pattern'> | null {
-  const { by } = given;
-  const kept = new KeptSpans(given);
-  if ('separator' in by) return { spans: (text) => separated(text, by.separator, kept), pattern: null };
-  if ('widths' in by) return { spans: (text) => byWidths(text, by.widths), pattern: null };
+  const { by, into, limit = 0, from_end: fromEnd = false } = given;
+  const wanted = { most: Math.max(into.length, limit), fromEnd };
+  if ('separator' in by) return { spans: (text) => separatedParts(text, by.separator, wanted), pattern: null };
+  if ('widths' in by) return { spans: (text) => partsOfWidths(text, by.widths), pattern: null };
   const pattern = compileRegularExpression(by.pattern);
-  if (!('problem' in pattern)) {
-    const spans = (text: string) => (mayWalk(pattern, text) ? ifWalked(() => byPattern(text, pattern, kept)) : null);
-    return { spans, pattern };
-  }
+  if (!('problem' in pattern)) return { spans: (text) => patternParts(text, pattern, wanted), pattern };
   scope.problem('/by/pattern', 'BAD_PATTERN', pattern.problem);
   return null;
-}
-
-/**
- * As many of a text's parts as anything depends on: those that become cells, and one that shows that there are more, which
- * reaches to the text's other end. A text of 4 MiB may have a million parts.
- */
-class KeptSpans {
-  readonly #most: number;
-  readonly #fromEnd: boolean;
-
-  constructor({ into, limit, from_end: fromEnd = false }: Parameters) {
-    this.#most = Math.max(into.length, limit ?? 0) + 1;
-    this.#fromEnd = fromEnd;
-  }
-
-  /** False when no further span is wanted. */
-  add(spans: Span[], span: Span): boolean {
-    spans.push(span);
-    if (!this.#fromEnd) return spans.length < this.#most;
-    // Not each time: what is left moves.
-    if (spans.length === this.#most * 2) spans.splice(0, this.#most, [0, spans[this.#most - 1]![1]]);
-    return true;
-  }
-}
-
-function separated(text: string, separator: string, kept: KeptSpans): Span[] {
-  const spans: Span[] = [];
-  let from = 0;
-  for (let at = indexOfText(text, separator); at >= 0; at = indexOfText(text, separator, from)) {
-    if (!kept.add(spans, [from, at])) return reachingToEnd(spans, text);
-    from = at + separator.length;
-  }
-  spans.push([from, text.length]);
-  return spans;
-}
-
-function byPattern(text: string, pattern: RegularExpression, kept: KeptSpans): Span[] {
-  const spans: Span[] = [];
-  let from = 0;
-  let isFull = false;
-  // To the end all the same: whether the walk takes too long must not depend on how many columns are made.
-  for (const { start, end } of pattern.all(text)) {
-    if (end === start || isFull) continue;
-    isFull = !kept.add(spans, [from, start]);
-    from = end;
-  }
-  if (isFull) return reachingToEnd(spans, text);
-  spans.push([from, text.length]);
-  return spans;
-}
-
-function reachingToEnd(spans: Span[], text: string): Span[] {
-  const last = spans.at(-1)!;
-  spans[spans.length - 1] = [last[0], text.length];
-  return spans;
-}
-
-function byWidths(text: string, widths: readonly number[]): Span[] {
-  const spans: Span[] = [];
-  let at = 0;
-  for (const width of widths) {
-    if (at >= text.length) break;
-    const from = at;
-    for (let n = 0; n < width && at < text.length; n++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
-    spans.push([from, at]);
-  }
-  if (at < text.length) spans.push([at, text.length]);
-  return spans;
 }

@@ -1,35 +1,66 @@
 // The operation `unpivot`: columns become rows.
 import type { Batch, ColumnData } from '../batch/batch.ts';
-import { CellReader } from '../batch/cell-values.ts';
-import { ColumnBuilder } from '../batch/column-builder.ts';
-import { NativeText } from '../batch/native-text.ts';
-import { type Column, columnTypeOf, type StoredType, storedType } from '../batch/schema.ts';
+import { type Column, type StoredType, storedType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { arrange } from '../execution/cells/arrange.ts';
 import { copiedRowsMax, copyRows, placeNumbers } from '../execution/cells/copied-rows.ts';
-import { textOfValue } from '../execution/cells/text-of-value.ts';
+import { PlacedColumn } from '../execution/cells/placed-columns.ts';
+import { checkNames, type SplitNames, splitColumns, VALUE_NAME, VALUES_NAME } from '../execution/cells/split-names.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { Slices } from '../run/time-slices.ts';
-import type { Scope } from '../template/scope.ts';
+import type { ColumnSet, Scope } from '../template/scope.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
-const parameters = Type.Object({
-  columns: columnSet,
-  names_to: Type.Optional(
-    Type.String({ minLength: 1, default: 'name', description: 'The new column with the names of the columns.' }),
-  ),
-  values_to: Type.Optional(
-    Type.String({ minLength: 1, default: 'value', description: 'The new column with their cells.' }),
-  ),
-  drop_empty: Type.Optional(
-    Type.Boolean({ default: false, description: '`true`: empty cells, null or the empty text, give no row.' }),
-  ),
-});
+/** Parts of a name: RE2 patterns that people write have a handful of groups. */
+const PARTS_MAX = 20;
+
+const parameters = Type.Object(
+  {
+    columns: Type.Optional(columnSet),
+    pattern: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'An RE2 pattern of whole names, with a group for each name in `names_to`. Columns that it does not fit stay; without `columns` all ' +
+          'others are meant.',
+      }),
+    ),
+    names_to: Type.Optional(
+      Type.Union(
+        [
+          Type.String({ minLength: 1 }),
+          Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: PARTS_MAX }),
+        ],
+        {
+          default: 'name',
+          title: 'the name of a column, or with "pattern" a list of them, such as [.value, no]',
+          description:
+            'The new column with the names of the columns. With `pattern` one for each of its groups; the group of `.value` names the column ' +
+            'that the cell goes to, so that columns whose other groups are equal stand in one row.',
+        },
+      ),
+    ),
+    values_to: Type.Optional(
+      Type.String({ minLength: 1, default: VALUES_NAME, description: 'The new column with their cells.' }),
+    ),
+    drop_empty: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          '`true`: empty cells, null or the empty text, give no row; with `.value`, a row of empty cells alone.',
+      }),
+    ),
+  },
+  { anyOf: [{ required: ['columns'] }, { required: ['pattern'] }] },
+);
+
+type Parameters = Static<typeof parameters>;
 
 interface Plan {
-  readonly columns: readonly Column[];
-  readonly type: StoredType;
+  /** By name column, then by place. */
+  readonly names: SplitNames<Column>['names'];
+  readonly values: readonly { readonly columns: readonly (Column | null)[]; readonly type: StoredType }[];
   readonly dropEmpty: boolean;
 }
 
@@ -38,7 +69,7 @@ export const unpivot = defineOperation({
   summary:
     'Makes one row of each of some columns: the columns that stay, then the name of the column, then its cell. Cells of ' +
     'columns of different types become texts.',
-  knownAs: [{ names: ['melt', 'wide_to_long', 'stack'], form: null }],
+  knownAs: [{ names: ['melt', 'wide_to_long', 'stack', 'pivot_longer'], form: null }],
   parameters,
   cells: false,
   memory: 'O',
@@ -85,72 +116,116 @@ export const unpivot = defineOperation({
         ],
       },
     },
+    {
+      title: 'Groups of columns: one row for each number, one column for each kind',
+      operation: { op: 'unpivot', pattern: '(\\w+)_(\\d+)', names_to: ['.value', 'no'], drop_empty: true },
+      input: {
+        columns: ['order', 'item_1', 'qty_1', 'item_2', 'qty_2', 'item_3'],
+        types: ['text', 'text', 'integer', 'text', 'integer', 'text'],
+        rows: [
+          ['A', 'pen', '2', 'ink', '1', null],
+          ['B', 'pad', null, null, null, 'cap'],
+        ],
+      },
+      output: {
+        columns: ['order', 'no', 'item', 'qty'],
+        rows: [
+          ['A', '1', 'pen', '2'],
+          ['A', '2', 'ink', '1'],
+          ['B', '1', 'pad', null],
+          ['B', '3', 'cap', null],
+        ],
+      },
+    },
+    {
+      title: 'Names of several parts',
+      operation: {
+        op: 'unpivot',
+        columns: ['net_2023', 'tax_2023', 'net_2024'],
+        pattern: '(net|tax)_(\\d{4})',
+        names_to: ['kind', 'year'],
+        values_to: 'amount',
+      },
+      input: {
+        columns: ['shop', 'net_2023', 'tax_2023', 'net_2024'],
+        types: ['text', 'decimal', 'decimal', 'text'],
+        rows: [['1', '2.50', null, 'n/a']],
+      },
+      output: {
+        columns: ['shop', 'kind', 'year', 'amount'],
+        rows: [
+          ['1', 'net', '2023', '2.50'],
+          ['1', 'tax', '2023', null],
+          ['1', 'net', '2024', 'n/a'],
+        ],
+      },
+    },
   ],
   effect: plan,
   edits: () => [],
-  start: (planned, context) => new Unpivot(planned, context),
+  start: (planned, context) => (planned === null ? { push: context.next } : new Unpivot(planned, context)),
 });
 
-function plan(given: Static<typeof parameters>, scope: Scope): Plan {
-  const { columns: set, names_to: names = 'name', values_to: values = 'value', drop_empty: dropEmpty = false } = given;
-  const isRest = set === '*' || (typeof set === 'object' && 'except' in set);
+/** Null after a problem. */
+function plan(given: Parameters, scope: Scope): Plan | null {
+  const { names_to: written = 'name', values_to: valuesTo = VALUES_NAME, drop_empty: dropEmpty = false } = given;
+  const namesTo = typeof written === 'string' ? [written] : written;
+  const set: ColumnSet = given.columns ?? '*';
   if (typeof set === 'object' && 'except' in set) {
     for (const [index, name] of set.except.entries()) scope.read(name, `/columns/except/${index}`);
   }
-  const columns = scope.resolve(set, '/columns');
-  const types = new Set(columns.map(({ type }) => type));
-  const type = types.size === 1 ? [...types][0]! : 'text';
-  const hasKinds = type === 'text' && columns.some((column) => column.hasKinds === true) ? true : undefined;
-  for (const column of columns) scope.remove(column);
-  scope.add(names, 'text', '/names_to');
-  scope.add(values, type, '/values_to', undefined, hasKinds);
+  const isRest = set === '*' || (typeof set === 'object' && 'except' in set);
+  const isSound = checkNames(given, namesTo, scope);
+  const split = splitColumns(given, set, namesTo, scope);
+  if (split === null || !isSound) return null;
+  for (const column of split.values.flatMap(({ columns }) => columns)) if (column !== null) scope.remove(column);
+  const nameColumns = namesTo.flatMap((name, index) => (name === VALUE_NAME ? [] : [{ name, index }]));
+  for (const { name, index } of nameColumns)
+    scope.add(name, 'text', typeof written === 'string' ? '/names_to' : `/names_to/${index}`);
+  const values = split.values.map(({ name, columns }) => {
+    const types = new Set(columns.flatMap((column) => (column === null ? [] : [column.type])));
+    const type = types.size === 1 ? [...types][0]! : 'text';
+    const hasKinds = type === 'text' && columns.some((column) => column?.hasKinds === true) ? true : undefined;
+    scope.add(name ?? valuesTo, type, name === null ? '/values_to' : '/pattern', undefined, hasKinds);
+    return { columns, type: storedType({ type, ...(hasKinds && { hasKinds }) }) };
+  });
+  // Of columns that nobody knows yet, those that the pattern does not fit stay, and the others name new ones.
+  if (given.pattern !== undefined && isRest && !scope.closed) scope.addUnknown();
   // All columns that nobody knows yet are among those that became rows.
-  if (isRest) scope.close();
-  return { columns, type: storedType({ type, ...(hasKinds && { hasKinds }) }), dropEmpty };
+  else if (isRest && given.pattern === undefined) scope.close();
+  return { names: nameColumns.map((_, part) => split.names.map((names) => names[part]!)), values, dropEmpty };
 }
 
 class Unpivot implements Operator {
   readonly rowsMost: number;
   readonly #context: OperatorContext;
   readonly #plan: Plan;
-  readonly #columns: readonly number[];
-  readonly #readers: readonly CellReader[];
+  readonly #places: number;
+  readonly #values: readonly PlacedColumn[];
   readonly #kept: readonly number[];
-  /** Views of the names. */
-  readonly #names: number;
-  /** Where the columns lie: an address and that of the meta for each. */
-  readonly #sources: number;
-  readonly #isMixed: boolean;
+  /** Of each name column the views of its texts. */
+  readonly #names: readonly number[];
 
   constructor(plan: Plan, context: OperatorContext) {
-    const { heap } = context.arena;
     this.#context = context;
     this.#plan = plan;
-    this.rowsMost = Math.max(1, plan.columns.length);
-    this.#columns = plan.columns.map((column) => context.indexOf(column));
-    this.#readers = plan.columns.map((column, index) => new CellReader(storedType(column), this.#columns[index]!));
+    this.#places = plan.values[0]?.columns.length ?? 0;
+    this.rowsMost = Math.max(1, this.#places);
+    this.#values = plan.values.map(({ columns, type }) => new PlacedColumn(columns, type, context));
     this.#kept = context.layout.filter((index) => index >= 0);
-    this.#isMixed = plan.columns.some((column) => column.type !== columnTypeOf(plan.type));
-    this.#sources = heap.allocate(plan.columns.length * 8);
-    this.#names = heap.allocate(plan.columns.length * VIEW_BYTES);
-    for (const [place, { name }] of plan.columns.entries()) {
-      const bytes = Buffer.from(name);
-      const at = heap.allocate(bytes.length);
-      heap.u8.set(bytes, at);
-      heap.u32.set([at, bytes.length], (this.#names >>> 2) + place * 2);
-    }
+    this.#names = plan.names.map((names) => this.#placed(names));
   }
 
   *push(batch: Batch): Slices {
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
-    for (const reader of this.#readers) reader.bind(batch);
-    const rowsMax = copiedRowsMax(this.#kept.length + 2);
+    for (const values of this.#values) values.bind(batch);
+    const rowsMax = copiedRowsMax(this.#kept.length + this.#names.length + this.#values.length);
     let rows: number[] = [];
     let places: number[] = [];
     for (let position = 0; position < batch.live; position++) {
       const row = batch.physicalRow(position);
-      for (let place = 0; place < this.#columns.length; place++) {
-        if (this.#plan.dropEmpty && this.#isEmpty(place, row)) continue;
+      for (let place = 0; place < this.#places; place++) {
+        if (this.#plan.dropEmpty && this.#values.every((values) => values.isEmpty(place, row))) continue;
         rows.push(row);
         places.push(place);
         if (rows.length < rowsMax) continue;
@@ -162,66 +237,33 @@ class Unpivot implements Operator {
     if (rows.length > 0) yield* this.#emit(batch, rows, places);
   }
 
-  #isEmpty(place: number, row: number): boolean {
-    const value = this.#readers[place]!.read(row);
-    return value === null || value === '';
-  }
-
   *#emit(batch: Batch, rows: readonly number[], places: readonly number[]): Slices {
-    const { arena, layout, next } = this.#context;
+    const { arena, kernel, layout, next } = this.#context;
     const mark = arena.next;
     const copied = copyRows(this.#context, batch, rows, this.#kept);
     const list = placeNumbers(arena, places);
-    const names = arena.take(rows.length * VIEW_BYTES);
-    this.#context.kernel.exports.copyCells(this.#names, 0, list, rows.length, names, 0);
-    const values = this.#copied(batch, rows, list) ?? this.#values(batch, rows, places);
+    const names = this.#names.map((from): ColumnData => {
+      const at = arena.take(rows.length * VIEW_BYTES);
+      kernel.exports.copyCells(from, 0, list, rows.length, at, 0);
+      return { kind: 'views', at };
+    });
+    const values = this.#values.map((column) => column.cells(batch, rows, places, list));
     let kept = 0;
     const order = layout.map((index) => (index < 0 ? -1 : kept++));
-    yield* next(arrange(copied, order, [{ kind: 'views', at: names }, values]));
+    yield* next(arrange(copied, order, [...names, ...values]));
     arena.release(mark);
   }
 
-  /** The cells as they lie; null where they have to be made anew. */
-  #copied(batch: Batch, rows: readonly number[], places: number): ColumnData | null {
-    const { arena, kernel } = this.#context;
-    const { type } = this.#plan;
-    const isText = type === 'text' || type === 'json' || type === 'text_with_kind';
-    const columns = this.#columns.map((index) => batch.columns[index]!);
-    if (this.#isMixed || columns.some((column) => column.kind === 'typed' && column.big !== null)) return null;
-    for (const [place, column] of columns.entries()) {
-      if (column.kind === 'raw') throw new Error('views of the columns are made before');
-      // A column of nulls may have another form than its type.
-      const isThere = column.kind === (isText ? 'views' : 'typed');
-      const meta = column.kind === 'typed' ? column.meta : (column.kinds ?? 0);
-      const at = isThere ? column.at : 0;
-      arena.heap.u32.set([at, meta], (this.#sources >>> 2) + place * 2);
+  /** Views of texts. */
+  #placed(texts: readonly (string | null)[]): number {
+    const { heap } = this.#context.arena;
+    const views = heap.allocate(texts.length * VIEW_BYTES);
+    for (const [place, text] of texts.entries()) {
+      const bytes = Buffer.from(text ?? '');
+      const at = text === null ? 0 : heap.allocate(bytes.length);
+      heap.u8.set(bytes, at);
+      heap.u32.set([at, bytes.length], (views >>> 2) + place * 2);
     }
-    const at = arena.take(rows.length * VIEW_BYTES);
-    const meta = type === 'text' || type === 'json' ? 0 : arena.take(rows.length);
-    kernel.exports.copyPlaced(this.#sources, places, placeNumbers(arena, rows), rows.length, at, meta);
-    if (isText) return meta === 0 ? { kind: 'views', at } : { kind: 'views', at, kinds: meta };
-    return { kind: 'typed', type, at, meta, big: null };
-  }
-
-  #values(batch: Batch, rows: readonly number[], places: readonly number[]): ColumnData {
-    const { arena } = this.#context;
-    const { type } = this.#plan;
-    const builder = new ColumnBuilder(arena, type);
-    for (;;) {
-      const mark = arena.next;
-      for (const reader of this.#readers) reader.bind(batch);
-      let isFull = !builder.begin(rows.length);
-      for (let to = 0; to < rows.length && !isFull; to++) {
-        const value = this.#readers[places[to]!]!.read(rows[to]!);
-        isFull =
-          builder.set(
-            to,
-            this.#isMixed && value !== null && !(value instanceof NativeText) ? textOfValue(value) : value,
-          ) === 'full';
-      }
-      if (!isFull) return builder.column;
-      arena.release(mark);
-      arena.enlarge(arena.capacityBytes * 2);
-    }
+    return views;
   }
 }

@@ -104,6 +104,8 @@ export function* planInSlices(
 /** What is in the way of a sound Template, by the code of the problem. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['COLUMN_EXISTS', 'two would have the same name'],
+  ['NO_COLUMNS', 'its pattern fits the name of none of them'],
+  ['TOO_MANY_COLUMNS', 'it would make too many of them'],
   [
     'WHERE_TYPE',
     'one of them would get another type, but the rows that "where" leaves out hold cells of the type it has (WHERE_TYPE). ' +

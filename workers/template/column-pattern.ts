@@ -10,6 +10,9 @@ export const MATCHED_NAME_LENGTH_MAX = 4096;
 /** A compiled pattern over names; it searches anywhere in a name unless it is anchored, and finds nothing in longer ones. */
 export interface ColumnPattern {
   test(name: string): boolean;
+  readonly groupCount: number;
+  /** The groups of the first match, without the whole of it; null where there is none. */
+  groups(name: string): readonly (string | null)[] | null;
   /** Every match replaced, none where finding them takes too long; in the replacement `$1` and `${name}` are groups, `$0` the whole match, `$$` a dollar. */
   replace(name: string, replacement: string): string;
 }
@@ -51,7 +54,13 @@ function compileColumnPattern(source: string): CompiledPattern {
   };
   const replace = (name: string, replacement: string): string =>
     name.length > MATCHED_NAME_LENGTH_MAX ? name : (ifWalked(() => replaced(name, replacement)) ?? name);
-  return { test: (name) => name.length <= MATCHED_NAME_LENGTH_MAX && expression.test(name), replace };
+  return {
+    test: (name) => name.length <= MATCHED_NAME_LENGTH_MAX && expression.test(name),
+    groupCount: expression.groupCount,
+    groups: (name) =>
+      name.length > MATCHED_NAME_LENGTH_MAX ? null : (expression.first(name)?.groups.slice(1) ?? null),
+    replace,
+  };
 }
 
 /** A group that took no part, or that the pattern does not have, is nothing. */

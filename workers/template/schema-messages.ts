@@ -104,8 +104,10 @@ function message(error: SchemaError, operations: OperationTable): SchemaMessage 
       return at('BAD_TYPE', isCutOff(pointer, error.data) ? CUT_OFF : wrongType(parent, error.data));
     case 'oneOf':
       return at('BAD_PARAMETERS', exactlyOneOf(error.schema as { required?: string[] }[]));
-    case 'anyOf':
-      return at('BAD_TYPE', wrongForm(parent, error.data));
+    case 'anyOf': {
+      const lacked = leastOneOf(parent['anyOf'] as Schema[]);
+      return lacked === null ? at('BAD_TYPE', wrongForm(parent, error.data)) : at('BAD_PARAMETERS', lacked);
+    }
     case 'pattern':
     case 'propertyNames':
       return at(
@@ -243,6 +245,15 @@ function list(values: readonly unknown[]): string {
 function exactlyOneOf(groups: readonly { readonly required?: readonly string[] }[]): string {
   const names = groups.map(({ required }) => (required ?? []).map((name) => JSON.stringify(name)).join(' with '));
   return `Give exactly one of ${oneOf(names)}.`;
+}
+
+/** Null where the forms differ in more than what is given. */
+function leastOneOf(groups: readonly Schema[]): string | null {
+  if (!groups.every((group) => Object.keys(group).join() === 'required')) return null;
+  const names = groups.map((group) =>
+    (group['required'] as string[]).map((name) => JSON.stringify(name)).join(' with '),
+  );
+  return `Give at least one of ${oneOf(names)}.`;
 }
 
 function oneOf(names: readonly string[]): string {

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { lineDiff } from '../../../src/commands/line-diff.ts';
+import { lineDiff } from '../../../src/template-tests/line-diff.ts';
 import { cli, type Outcome } from './command-line.ts';
 
 async function template(...args: string[]): Promise<Outcome> {

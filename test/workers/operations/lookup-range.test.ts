@@ -23,7 +23,7 @@ interface Range {
 
 /** Ranges that do not overlap: ends in twos, the outer ones open where it is asked for. */
 function rangesOf(points: readonly number[], openBelow: boolean, openAbove: boolean): Range[] {
-  const sorted = [...new Set(points)].sort((a, b) => a - b);
+  const sorted = [...points].sort((a, b) => a - b);
   const ranges: Range[] = [];
   for (let at = 0; at + 1 < sorted.length; at += 2) ranges.push({ low: sorted[at]!, high: sorted[at + 1]! });
   if (openBelow && ranges.length > 0) ranges[0] = { ...ranges[0]!, low: null };
@@ -31,16 +31,32 @@ function rangesOf(points: readonly number[], openBelow: boolean, openAbove: bool
   return ranges;
 }
 
+/** Borders at which a range ends and the next one begins. */
+function eachTwice(points: readonly number[]): number[] {
+  return [...points]
+    .sort((a, b) => a - b)
+    .flatMap((point) => [point, point])
+    .slice(1);
+}
+
 /** Numbers as texts of one width have the same order as texts and as numbers. */
 const written = (n: number): string => String(n + 2_000_000);
 
-function runOn(type: ColumnType, ranges: readonly Range[], values: readonly (number | null)[], way: RunOptions) {
+type Inclusive = 'both' | 'from' | 'to' | 'neither';
+
+function runOn(
+  type: ColumnType,
+  ranges: readonly Range[],
+  values: readonly (number | null)[],
+  way: RunOptions,
+  inclusive: Inclusive = 'both',
+) {
   const cell = (n: number | null): string => (n === null ? '' : written(n));
   const table = ['low,high,no', ...ranges.map(({ low, high }, no) => `${cell(low)},${cell(high)},${no}`)].join('\n');
   const rows = values.map((n): Cell[] => [n === null ? null : written(n)]);
   return runOperation(
     lookupRange,
-    OPERATION,
+    { ...OPERATION, inclusive },
     { columns: ['n'], types: [type], rows },
     { ...way, tables: { t: table } },
   );
@@ -49,21 +65,26 @@ function runOn(type: ColumnType, ranges: readonly Range[], values: readonly (num
 test('lookup_range finds what a search through all ranges finds', async (t) => {
   fc.assert(
     fc.property(
-      fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 60 }),
+      fc.uniqueArray(fc.integer({ min: 0, max: 300 }), { maxLength: 60 }),
       fc.array(fc.option(fc.integer({ min: -5, max: 305 })), { minLength: 1, maxLength: 40 }),
       fc.boolean(),
       fc.boolean(),
       fc.integer(),
       fc.constantFrom<ColumnType>('text', 'integer', 'decimal', 'number'),
       fc.constantFrom(...WAYS),
-      (points, values, openBelow, openAbove, seed, type, way) => {
-        const ranges = rangesOf(points, openBelow, openAbove);
+      fc.constantFrom<Inclusive>('both', 'from', 'to', 'neither'),
+      (points, values, openBelow, openAbove, seed, type, way, inclusive) => {
+        const ranges = rangesOf(inclusive === 'both' ? points : eachTwice(points), openBelow, openAbove);
+        const [hasFrom, hasTo] = [['both', 'from'].includes(inclusive), ['both', 'to'].includes(inclusive)];
         ranges.sort((a, b) => (((a.high ?? 7) * seed) % 101) - (((b.high ?? 7) * seed) % 101));
         if (ranges.length === 0) return;
-        const { rows } = runOn(type, ranges, values, way);
+        const { rows } = runOn(type, ranges, values, way, inclusive);
         const expected = values.map((n) => {
           const no = ranges.findIndex(
-            ({ low, high }) => n !== null && (low === null || n >= low) && (high === null || n <= high),
+            ({ low, high }) =>
+              n !== null &&
+              (low === null || n > low || (hasFrom && n === low)) &&
+              (high === null || n < high || (hasTo && n === high)),
           );
           return [n === null ? null : written(n), no < 0 ? null : String(no)];
         });

@@ -51,6 +51,7 @@ function anyEnd(pick: Pick): readonly Operation[] {
   return pick<readonly Operation[]>([
     [],
     [{ op: 'unpivot', columns: ['a', 'b'], drop_empty: pick([true, false]) }],
+    [{ op: 'unpivot', pattern: '([ab])()', names_to: ['.value', 'part'], drop_empty: pick([true, false]) }],
     [{ op: 'aggregate', group_by: 'g', metrics: [{ fn: 'count' }, { fn: 'last', column: 'b' }] }],
     [{ op: 'pivot', ...cells, aggregate: 'first', other: { into: 'rest' } }],
   ]);
@@ -121,7 +122,7 @@ function mixedStep(pick: Pick, at: number): Operation {
       op: 'split_column',
       column: 'a',
       by: { separator: '|' },
-      into: [into],
+      into: pick([[into], [null, into], [into, null]]),
       ...rest,
       too_many: 'fail',
       keep_source: true,

@@ -19,13 +19,15 @@ export interface WalkedColumns {
   readonly finds: 'group' | 'all';
   /** Index of the column that is walked. */
   readonly column: number;
-  /** How many columns are made. */
+  /** How many columns the kernel makes. */
   readonly made: number;
+  /** Which of them become columns of the table, upwards; null: all. */
+  readonly wanted: readonly number[] | null;
   /** Whether white space is taken off what is made. */
   readonly trims: boolean;
   /** What a kernel makes of the cells from position `from` on, as those of kernel/assembly/capture-pattern.ts do. */
   walk(walker: PatternWalker | null, cells: WalkedCells, from: number): number;
-  /** What the kernel would make of one text, for column `index`: a text, null or a CellFault. */
+  /** What the kernel would make of one text, for column `index` of the wanted: a text, null or a CellFault. */
   single(text: string, index: number): unknown;
   /** The same for all cells, where a walk does not pay. */
   singly(index: number): CellEdit;
@@ -44,8 +46,9 @@ export interface WalkedCells {
 /** The edits of all columns: the first one walks for all of them. */
 export function walkedEdits(context: OperatorContext, columns: WalkedColumns): readonly CellEdit[] {
   const walk = new SharedWalk(context, columns);
-  return Array.from({ length: columns.made }, (_, index) => {
-    const singly = columns.singly(index);
+  const { made, wanted, singly: singlyOf } = columns;
+  return Array.from({ length: wanted?.length ?? made }, (_, index) => {
+    const singly = singlyOf(index);
     return (work: CellWork) => (walk.pays(work.count) ? walk.column(work, index) : singly(work));
   });
 }
@@ -76,8 +79,9 @@ class SharedWalk {
     if (index === 0) this.#cells = yield* this.#walk(work);
     if (this.#cells === null) return null;
     const { views, rows, count, found, stride, todo } = this.#cells;
-    let at = found + index * stride;
-    if (this.#columns.trims) kernel.exports.trimViews(at, rows, count);
+    const { trims, wanted } = this.#columns;
+    let at = found + (wanted?.[index] ?? index) * stride;
+    if (trims) kernel.exports.trimViews(at, rows, count);
     const failed = new Set<number>();
     const back = arena.heap.u32[todo >>> 2]!;
     for (let i = 1; i <= back; i++) {

@@ -40,8 +40,15 @@ export interface FoundRange {
   readonly at: number;
 }
 
+/** Which ends belong to a range. */
+export interface RangeEnds {
+  readonly hasFrom: boolean;
+  readonly hasTo: boolean;
+}
+
 export class RangePages {
   readonly #budget: OperatorContext['budget'];
+  readonly #ends: RangeEnds;
   readonly #pages: TableRows;
   readonly #firsts: Uint8Array[] = [];
   readonly #starts: number[] = [];
@@ -49,8 +56,9 @@ export class RangePages {
   #open: Buffer[] = [];
   #openBytes = 0;
 
-  constructor({ budget, spill }: Pick<OperatorContext, 'budget' | 'spill'>) {
+  constructor({ budget, spill }: Pick<OperatorContext, 'budget' | 'spill'>, ends: RangeEnds) {
     this.#budget = budget;
+    this.#ends = ends;
     this.#pages = new TableRows([], budget, () => new SpillFile(spill));
   }
 
@@ -75,18 +83,22 @@ export class RangePages {
 
   /** The range that holds a key, null when there is none. */
   find(key: Bytes): FoundRange | null {
+    // A lower end that does not belong to its range is, to be found, above its own value.
+    const { hasFrom, hasTo } = this.#ends;
+    const above = (order: number): number => (order === 0 && !hasFrom ? 1 : order);
     const number = lastAtMost(this.#firsts.length, (page) =>
-      compare(this.#firsts[page]!, 0, key, this.#firsts[page]!.length),
+      above(compare(this.#firsts[page]!, 0, key, this.#firsts[page]!.length)),
     );
     if (number < 0) return null;
     const { bytes, entries } = this.#page(number);
     const entry = lastAtMost(entries.length, (index) => {
       const at = entries[index]!;
-      return compare(bytes, at + ENTRY_HEADER_BYTES, key, bytes.readUInt32LE(at));
+      return above(compare(bytes, at + ENTRY_HEADER_BYTES, key, bytes.readUInt32LE(at)));
     });
     const at = entries[entry]!;
     const from = bytes.readUInt32LE(at);
-    return compare(bytes, at + ENTRY_HEADER_BYTES + from, key, bytes.readUInt32LE(at + 4)) < 0 ? null : { bytes, at };
+    const end = compare(bytes, at + ENTRY_HEADER_BYTES + from, key, bytes.readUInt32LE(at + 4));
+    return end < 0 || (end === 0 && !hasTo) ? null : { bytes, at };
   }
 
   #endPage(): void {

@@ -14,7 +14,7 @@ import { SortKeys } from '../sort/sort-keys.ts';
 import { RowCodec } from '../spill/row-codec.ts';
 import { BATCH_ROOM, SpillReader } from '../spill/spill-reader.ts';
 import type { TableRows } from '../tables/table-rows.ts';
-import { type FoundRange, RangePages } from './range-pages.ts';
+import { type FoundRange, type RangeEnds, RangePages } from './range-pages.ts';
 
 export interface RangeColumns {
   /** How the Template calls the table. */
@@ -23,6 +23,7 @@ export interface RangeColumns {
   readonly from: string;
   readonly to: string;
   readonly payload: readonly string[];
+  readonly ends: RangeEnds;
   /** Type of the values that are looked for. */
   readonly type: ColumnType;
 }
@@ -51,7 +52,7 @@ export class RangeTable {
     this.#table = table;
     this.#columns = columns;
     this.#type = comparedType(columns.type);
-    this.#pages = new RangePages(context);
+    this.#pages = new RangePages(context, columns.ends);
     this.#keys = new SortKeys(context, [term(this.#type, 0, true)]);
   }
 
@@ -121,6 +122,8 @@ export class RangeTable {
   #add(batch: Batch, tos: SortKeys, before: LastRange | null): LastRange | null {
     const keys = tos.make(batch);
     if (keys === 0) return null;
+    const { hasFrom, hasTo } = this.#columns.ends;
+    const hasBoth = hasFrom && hasTo;
     let last = before;
     for (let position = 0; position < batch.live; position++) {
       const row = batch.physicalRow(position);
@@ -128,10 +131,13 @@ export class RangeTable {
       const to = bytesAt(batch, keys, row)!;
       const number = batch.sourceRow(row);
       // An open end says with its first byte that it is beyond all values.
-      if (Buffer.compare(from, to) > 0) throw this.#failed(`Row ${number}`, 'ends before it begins.');
-      if (last !== null && Buffer.compare(from, last.to) <= 0) {
+      const order = Buffer.compare(from, to);
+      if (order > 0) throw this.#failed(`Row ${number}`, 'ends before it begins.');
+      if (order === 0 && !hasBoth) throw this.#failed(`Row ${number}`, 'holds no value: both ends are the same.');
+      const touches = last === null ? 1 : Buffer.compare(from, last.to);
+      if (last !== null && (touches < 0 || (touches === 0 && hasBoth))) {
         const [one, other] = [Math.min(last.row, number), Math.max(last.row, number)];
-        const problem = 'overlap: a value may be in one range only, and both ends belong to a range.';
+        const problem = `overlap: a value may be in one range only${hasBoth ? ', and both ends belong to a range' : ''}.`;
         throw this.#failed(`Rows ${one} and ${other}`, problem);
       }
       const cells = this.#columns.payload.map((_, index) => textBytes(batch, SORTED_CELLS + 1 + index, row));

@@ -29,6 +29,7 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
   ],
   split_column: [
     one('split_column', { column: 'v', by: { separator: '|' }, into: ['w'], too_many: 'drop' }, TEXTS, 'w'),
+    one('split_column', { column: 'v', by: { separator: '|' }, into: ['w', null] }, TEXTS, 'w'),
   ],
   split_pairs: [one('split_pairs', { column: 'v', into: { 13: 'w' } }, [...none.slice(0, 5), 'text:05:00', null], 'w')],
   extract: [one('extract', { column: 'v', pattern: '^(?P<w>.*)$', into: { w: 'w' } }, TEXTS, 'w')],
@@ -98,6 +99,7 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
   ],
   unpivot: [
     one('unpivot', { columns: ['v'] }, KEPT, 'value'),
+    one('unpivot', { columns: ['v'], pattern: '(v)', names_to: ['.value'] }, KEPT),
     {
       steps: [
         { op: 'cast', columns: { id: 'integer' } },

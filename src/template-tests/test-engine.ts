@@ -9,8 +9,8 @@ import type { RunReport } from '../../workers/run/report.ts';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../admission/memory-budget.ts';
 import { ThreadPool } from '../pool/pool.ts';
 import type { TaskEnd } from '../pool/pool-thread.ts';
+import type { TestRun } from './run-tests.ts';
 import type { TestOutcome } from './template-expectation.ts';
-import type { TestRun } from './template-test.ts';
 
 /** Tests are small; one that is not spills like any other Run. */
 const BUDGET_BYTES = 4 * MEMORY_BUDGET_BYTES_MIN;
@@ -30,16 +30,21 @@ export class TestEngine {
 
   /** Gives `body` an engine and takes it down afterwards. */
   static async with<Result>(body: (engine: TestEngine) => Promise<Result>): Promise<Result> {
-    const budget = new MemoryBudget(BUDGET_BYTES, 1);
     const folder = await mkdtemp(join(tmpdir(), 'template-run-test-'));
-    const onThreadGone = (thread: number): void => budget.forgetThread(thread);
-    const pool = new ThreadPool({ threads: 1, budget: budget.buffer, onThreadGone });
+    const engine = TestEngine.open(folder);
     try {
-      return await body(new TestEngine(pool, folder, {}, null));
+      return await body(engine);
     } finally {
-      await pool.close();
+      await engine.#pool.close();
       await rm(folder, { recursive: true, force: true });
     }
+  }
+
+  /** It ends with the thread that asks for it. @param folder for what tests write; who gives it removes it */
+  static open(folder: string): TestEngine {
+    const budget = new MemoryBudget(BUDGET_BYTES, 1);
+    const onThreadGone = (thread: number): void => budget.forgetThread(thread);
+    return new TestEngine(new ThreadPool({ threads: 1, budget: budget.buffer, onThreadGone }), folder, {}, null);
   }
 
   private constructor(

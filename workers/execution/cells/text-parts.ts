@@ -1,0 +1,89 @@
+// The parts of a text between separators or matches of a pattern, or of given widths: where each begins and ends.
+import { ifWalked, mayWalk, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
+import { indexOfText } from '../../values/text-search.ts';
+
+/** A part of a text: [from, to). */
+export type Span = readonly [from: number, to: number];
+
+/** Which parts are wanted. */
+export interface WantedParts {
+  /** So many of them. */
+  readonly most: number;
+  /** Counted from the end. */
+  readonly fromEnd: boolean;
+}
+
+export function separatedParts(text: string, separator: string, wanted: WantedParts): Span[] {
+  const spans: Span[] = [];
+  const kept = new KeptSpans(wanted);
+  let from = 0;
+  for (let at = indexOfText(text, separator); at >= 0; at = indexOfText(text, separator, from)) {
+    if (!kept.add(spans, [from, at])) return reachingToEnd(spans, text);
+    from = at + separator.length;
+  }
+  spans.push([from, text.length]);
+  return spans;
+}
+
+/** Null for a text that is too long for the pattern. */
+export function patternParts(text: string, pattern: RegularExpression, wanted: WantedParts): Span[] | null {
+  return mayWalk(pattern, text) ? ifWalked(() => byPattern(text, pattern, wanted)) : null;
+}
+
+export function partsOfWidths(text: string, widths: readonly number[]): Span[] {
+  const spans: Span[] = [];
+  let at = 0;
+  for (const width of widths) {
+    if (at >= text.length) break;
+    const from = at;
+    for (let n = 0; n < width && at < text.length; n++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+    spans.push([from, at]);
+  }
+  if (at < text.length) spans.push([at, text.length]);
+  return spans;
+}
+
+function byPattern(text: string, pattern: RegularExpression, wanted: WantedParts): Span[] {
+  const spans: Span[] = [];
+  const kept = new KeptSpans(wanted);
+  let from = 0;
+  let isFull = false;
+  // To the end all the same: whether the walk takes too long must not depend on how many columns are made.
+  for (const { start, end } of pattern.all(text)) {
+    if (end === start || isFull) continue;
+    isFull = !kept.add(spans, [from, start]);
+    from = end;
+  }
+  if (isFull) return reachingToEnd(spans, text);
+  spans.push([from, text.length]);
+  return spans;
+}
+
+function reachingToEnd(spans: Span[], text: string): Span[] {
+  const last = spans.at(-1)!;
+  spans[spans.length - 1] = [last[0], text.length];
+  return spans;
+}
+
+/**
+ * As many of a text's parts as anything depends on: those that become cells, and one that shows that there are more, which
+ * reaches to the text's other end. A text of 4 MiB may have a million parts.
+ */
+class KeptSpans {
+  readonly #most: number;
+  readonly #fromEnd: boolean;
+
+  constructor({ most, fromEnd }: WantedParts) {
+    this.#most = most + 1;
+    this.#fromEnd = fromEnd;
+  }
+
+  /** False when no further span is wanted. */
+  add(spans: Span[], span: Span): boolean {
+    spans.push(span);
+    if (!this.#fromEnd) return spans.length < this.#most;
+    // Not each time: what is left moves.
+    if (spans.length === this.#most * 2) spans.splice(0, this.#most, [0, spans[this.#most - 1]![1]]);
+    return true;
+  }
+}
