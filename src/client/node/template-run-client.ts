@@ -62,14 +62,21 @@ export class TemplateRunClient extends RunsClient<Source> {
   /**
    * `run` and `download` in one: where the service lost the Run before its output was fetched, it is made again under the
    * same Idempotency-Key, and not charged again.
+   * @param target path of the output, or what gives it for the Run
    */
-  async transform(template: string, source: Source, path: string, options: RunOptions = {}): Promise<Run> {
+  async transform(
+    template: string,
+    source: Source,
+    target: string | ((run: Run) => string),
+    options: RunOptions = {},
+  ): Promise<{ readonly run: Run; readonly path: string }> {
     const withKey = { idempotencyKey: crypto.randomUUID(), ...options };
     for (let losses = 0; ; losses += 1) {
       const run = await this.run(template, source, withKey);
+      const path = typeof target === 'string' ? target : target(run);
       try {
         await this.download(run, path, withKey);
-        return run;
+        return { run, path };
       } catch (error) {
         const isLost = error instanceof TemplateRunError && error.code === 'RUN_NOT_FOUND';
         if (!isLost || losses >= this.retries) throw error;
