@@ -27,7 +27,7 @@ export class HttpLibraryError extends Error {
   }
 }
 
-const MISSING = 'is not installed: `npm install --include=optional` brings it';
+const MISSING = 'is not installed: `npm install uWebSockets.js@npm:uws-pack` brings it';
 
 function isMissing(cause: unknown): boolean {
   const { code, message } = cause as NodeJS.ErrnoException;
