@@ -2,6 +2,7 @@
 // in some 50 with what V8 compiled before, and keeps 18 MB less for it. The modules stay beside for the tests. Run by
 // `build:bundled`.
 import { rmSync } from 'node:fs';
+import { licences } from './licences.mjs';
 
 /** Libraries of many modules that every thread needs: also tests, which load modules one by one. */
 const libraries = {
@@ -23,13 +24,14 @@ const asFunctions = {
 };
 
 /**
- * The executable's program, what a thread does, and what the one that checks Templates does. The benchmark bundles what it
+ * The executable's program, what the package is as a library, what a thread does, and what the one that checks Templates does. The benchmark bundles what it
  * measures by the same settings (bench/rolldown.config.mjs).
  * PACKAGE_FOLDER and KERNEL_FILE lead to the same places from dist/bundled as from where they stood.
  */
 export const program = {
   input: {
     program: 'dist/src/runtime/program.js',
+    library: 'dist/src/library/run-template.js',
     thread: 'dist/workers/thread/serve-runs.js',
     checks: 'dist/src/catalog/serve-checks.js',
   },
@@ -55,4 +57,10 @@ const readAhead = {
   output: { file: 'dist/workers/read-ahead.cjs', format: 'cjs', sourcemap: true },
 };
 
-export default [libraries, program, readAhead];
+/** One list of all that goes into the bundles. */
+const listed = licences('dist/LICENCES.md');
+
+export default [libraries, program, readAhead].map(({ plugins = [], ...bundle }) => ({
+  ...bundle,
+  plugins: [...plugins, listed],
+}));

@@ -13,6 +13,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./run.ts')).command,
   },
   {
+    name: 'send',
+    summary: 'send files to a service, and fetch what a Template makes of them',
+    load: async () => (await import('./send.ts')).command,
+  },
+  {
     name: 'inspect',
     summary: 'tell how a file is read: type, encoding, delimiter, header, rows',
     load: async () => (await import('./inspect.ts')).command,

@@ -12,6 +12,7 @@ import {
   type RunTask,
   type TaskOverrides,
   type TaskTable,
+  type ThreadStart,
 } from '../../workers/protocol/messages.ts';
 import type { RunReport } from '../../workers/run/report.ts';
 import { type PartSizes, partsOf } from '../../workers/run/split.ts';
@@ -40,6 +41,8 @@ export interface LocalEngineSettings {
   readonly cores: number;
   /** Files that will be run. A single one may be done in parts. */
   readonly inputs: number;
+  /** False: the caller's thread stays free; unless said, the work is done in it. */
+  readonly ownThread?: boolean;
   readonly memoryBudgetBytes: number;
   readonly template: TemplateText;
   readonly tables: Readonly<Record<string, TaskTable>>;
@@ -71,7 +74,9 @@ export class LocalEngine {
       threads: settings.threads,
       cores: settings.cores,
       youngGenerationMibMax: YOUNG_GENERATION_MIB_MAX,
-      ownThread: (start) => new Thread(start, this.#shared(settings.inputs)).serve(),
+      ...(settings.ownThread === false
+        ? {}
+        : { ownThread: (start: ThreadStart) => new Thread(start, this.#shared(settings.inputs)).serve() }),
       budget: this.#budget.buffer,
       onThreadLost: (_, fault) => {
         this.#threadFault = fault;

@@ -19,16 +19,26 @@ export interface HttpServer {
   close(): void;
 }
 
-/** The library has no binary that this Node can load. */
+/** The library is not installed, or has no binary that this Node can load. Only `serve` needs it. */
 export class HttpLibraryError extends Error {
   constructor(cause: unknown) {
-    const { platform, arch, versions } = process;
-    const place = `Node ${versions.node} on ${platform} ${arch}`;
-    const advice =
-      'run Node 20 or 22, with glibc on Linux (other versions: docs/operations.md, "Node and uWebSockets.js")';
-    super(`the HTTP library uWebSockets.js has no binary for ${place}: ${advice}`, { cause });
+    super(`the HTTP library uWebSockets.js ${isMissing(cause) ? MISSING : noBinary()}`, { cause });
     this.name = 'HttpLibraryError';
   }
+}
+
+const MISSING = 'is not installed: `npm install uWebSockets.js@npm:uws-pack` brings it';
+
+function isMissing(cause: unknown): boolean {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return code === 'ERR_MODULE_NOT_FOUND' && /'uWebSockets\.js'/.test(message);
+}
+
+function noBinary(): string {
+  const { platform, arch, versions } = process;
+  const advice =
+    'run Node 20 or 22, with glibc on Linux (other versions: docs/operations.md, "Node and uWebSockets.js")';
+  return `has no binary for Node ${versions.node} on ${platform} ${arch}: ${advice}`;
 }
 
 /** Rejects with HttpLibraryError: to be asked before anything else is done. */

@@ -1,0 +1,141 @@
+// The engine for programs: applies one Template to one source, in a thread of its own, without a service.
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { checkTemplate } from '../../workers/plan/check-template.ts';
+import type { TemplateText } from '../../workers/template/template-text.ts';
+import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
+import type { Report, RunError } from '../client/api-schemas.ts';
+import { LocalEngine } from '../commands/local-engine.ts';
+import { readLocalTables } from '../commands/local-template.ts';
+import type { LocalResult } from '../commands/run-summary.ts';
+
+/** A path, the bytes, or a stream, which is copied into a temporary file first. */
+export type TemplateSource = string | Uint8Array | Readable;
+
+/** A path, which gets the output whole or not at all; or a stream, which is ended. */
+export type TemplateSink = string | Writable;
+
+export interface RunTemplateOptions {
+  /** What the name of the source would end in, such as "xlsx", where the source is no path. */
+  readonly ending?: string;
+  readonly delimiter?: string;
+  /** The record of the header, counted from 0. */
+  readonly headerRow?: number;
+  /** Folder of reference tables, NAME.csv. */
+  readonly tables?: string;
+  /** Folder of keys for hashes, each a file of its name. */
+  readonly secrets?: string;
+  /** What the Run may take before it goes to disk; 256 MiB unless set. */
+  readonly memoryBytesMax?: number;
+}
+
+export interface RunResult {
+  readonly rowsWritten: number;
+  /** The output ends where its format's rows do. */
+  readonly truncated: boolean;
+  readonly report: Report;
+}
+
+export interface TemplateProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly pointer: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The Template is not sound. */
+export class TemplateRefusedError extends Error {
+  readonly problems: readonly TemplateProblem[];
+
+  constructor(problems: readonly TemplateProblem[]) {
+    const [first] = problems;
+    super(`The Template has ${problems.length} problems, first at line ${first?.line}: ${first?.message}`);
+    this.name = 'TemplateRefusedError';
+    this.problems = problems;
+  }
+}
+
+/** The source cannot be read as the Template wants, or broke one of its rules. */
+export class RunRefusedError extends Error {
+  readonly code: RunError['code'];
+  readonly report: Report;
+
+  constructor(code: RunError['code'], message: string, report: Report) {
+    super(message);
+    this.name = 'RunRefusedError';
+    this.code = code;
+    this.report = report;
+  }
+}
+
+const MEMORY_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Rejects with TemplateRefusedError, RunRefusedError, or a system error of the source or the sink.
+ * @param template YAML or JSON as text, or the object that it would be
+ */
+export async function runTemplate(
+  template: string | object,
+  source: TemplateSource,
+  sink: TemplateSink,
+  options: RunTemplateOptions = {},
+): Promise<RunResult> {
+  const text = templateText(template);
+  const folder = await mkdtemp(join(tmpdir(), 'template-run-'));
+  const engine = new LocalEngine({
+    threads: 1,
+    cores: 1,
+    inputs: 1,
+    ownThread: false,
+    memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, options.memoryBytesMax ?? MEMORY_BYTES),
+    template: text,
+    tables: readLocalTables(options.tables ?? null),
+    secretsDirectory: options.secrets ?? null,
+    overrides: { delimiter: options.delimiter ?? null, headerRow: options.headerRow ?? null },
+  });
+  try {
+    const result = await engine.run(await localPath(source, join(folder, `source.${options.ending ?? 'csv'}`)));
+    const { failure, report, rowsWritten, truncated } = result.outcome;
+    if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
+    await deliver(result, sink);
+    return { rowsWritten: rowsWritten ?? 0, truncated, report };
+  } finally {
+    await engine.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function templateText(template: string | object): TemplateText {
+  const source = typeof template === 'string' ? template : JSON.stringify(template);
+  const format = source.trimStart().startsWith('{') ? 'json' : 'yaml';
+  const checked = checkTemplate(source, format);
+  if (!('template' in checked)) throw new TemplateRefusedError(checked.problems);
+  return { source, format, sha256: createHash('sha256').update(source).digest('hex') };
+}
+
+/** The engine reads at any place of a file. */
+async function localPath(source: TemplateSource, copyPath: string): Promise<string> {
+  if (typeof source === 'string') return source;
+  if (source instanceof Uint8Array) await writeFile(copyPath, source, { mode: 0o600 });
+  else await pipeline(source, createWriteStream(copyPath, { mode: 0o600 }));
+  return copyPath;
+}
+
+async function deliver({ outcome, outputPath }: LocalResult, sink: TemplateSink): Promise<void> {
+  const { bytes } = outcome.output!;
+  const output = bytes === null ? createReadStream(outputPath) : Readable.from([bytes]);
+  if (typeof sink !== 'string') return pipeline(output, sink);
+  const beside = join(dirname(sink), `.${randomUUID()}.part`);
+  try {
+    await pipeline(output, createWriteStream(beside, { flags: 'wx' }));
+    await rename(beside, sink);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}

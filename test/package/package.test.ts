@@ -1,0 +1,148 @@
+// The package as a stranger gets it: what is in it, whether its entries lead somewhere, and that it works in an empty folder.
+import { type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import t from 'tap';
+import { skipUnlessLong } from '../sweep.ts';
+
+const PACKED_BYTES_MAX = 4 * 1024 * 1024;
+const REGISTRY_MILLISECONDS_MAX = 20_000;
+/** Installing goes over the network, and one dependency may be compiled. */
+const FILE_MILLISECONDS = 900_000;
+
+t.setTimeout(FILE_MILLISECONDS);
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'template-run-package-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+const quiet: ExecFileSyncOptions & { readonly encoding: 'utf8' } = {
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'pipe'],
+};
+
+function pack(...flags: readonly string[]): Packed {
+  const told = execFileSync('npm', ['pack', '--json', '--ignore-scripts', ...flags], quiet);
+  return (JSON.parse(told) as Packed[])[0]!;
+}
+
+t.test('it holds what runs, and neither sources nor tests nor what V8 compiled', async (t) => {
+  const { size, files } = pack('--dry-run');
+  const paths = files.map(({ path }) => path);
+  t.ok(size < PACKED_BYTES_MAX, `${size} bytes`);
+  for (const path of [
+    'dist/src/cli.js',
+    'dist/bundled/thread.cjs',
+    'dist/workers/kernel/kernel.wasm',
+    'dist/LICENCES.md',
+  ])
+    t.ok(paths.includes(path), path);
+  for (const path of paths) {
+    if (/\.compiled$|^(?:src|workers|test|bench)\/|^dist\/(?:test|bench)|\.test\.|\.map$/.test(path)) t.fail(path);
+  }
+});
+
+t.test('the licences of all that is bundled are in it', async (t) => {
+  const listed = readFileSync('dist/LICENCES.md', 'utf8');
+  for (const library of ['ajv', 'csv-parse', 'exceljs', 'fzstd', 'ioredis', 're2js', 'typebox', 'yaml'])
+    t.match(listed, new RegExp(`^## ${library} \\d\\S*: \\S+`, 'm'), library);
+  for (const [, name, licence] of listed.matchAll(/^## (\S+) \S+: (.+)$/gm))
+    t.match(licence, /MIT|ISC|BSD|Apache-2\.0|0BSD|BlueOak|CC0|Unlicense|Zlib/, `${name} may be carried: ${licence}`);
+});
+
+t.test('no bundle asks for a library that is not installed with it', async (t) => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly dependencies: object };
+  const installed = new Set(Object.keys(dependencies));
+  const found = new Set<string>();
+  const { files } = pack('--dry-run');
+  const { builtinModules } = await import('node:module');
+  for (const { path } of files.filter(({ path }) => /^dist\/.*\.c?js$/.test(path))) {
+    const asked = readFileSync(path, 'utf8').matchAll(/(?:^|[\s=(;,])(?:require|importLibrary)\("([^".][^"]*)"\)/g);
+    for (const [, id] of asked) {
+      found.add(id!);
+      const isThere = id!.startsWith('node:') || builtinModules.includes(id!) || installed.has(id!.split('/')[0]!);
+      // In the text of a program that Ajv would write into a file.
+      if (!isThere && id !== 'ajv/dist/runtime/validation_error') t.fail(`${path} asks for ${id}`);
+    }
+  }
+  for (const library of ['uWebSockets.js', 'piscina', 'classic-level']) t.ok(found.has(library), library);
+});
+
+t.test('publint and attw find its entries and their types sound', { skip: skipUnlessLong }, async (t) => {
+  execFileSync('npm', ['run', '-s', 'build:package'], quiet);
+  const publint = spawnSync('npx', ['publint', 'run', '--strict', '--pack', 'false'], quiet);
+  t.equal(publint.status, 0, `${publint.stdout}${publint.stderr}`);
+  const { filename } = pack('--pack-destination', folder);
+  // Node 16 and bundlers read the entries; what reads none of them is of no Node that this runs on.
+  const attw = spawnSync(
+    'npx',
+    ['attw', '--profile', 'esm-only', join(folder, filename), '--exclude-entrypoints', 'schema.json'],
+    quiet,
+  );
+  t.equal(attw.status, 0, `${attw.stdout}${attw.stderr}`);
+});
+
+const skip = skipUnlessLong || registry();
+
+t.test('it installs into an empty folder, and init, serve, send, client and library work', { skip }, async (t) => {
+  execFileSync('npm', ['run', '-s', 'build:package'], quiet);
+  const { filename } = pack('--pack-destination', folder);
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+  const inFolder = { ...quiet, cwd: folder };
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', `./${filename}`], inFolder);
+  const command = join(folder, 'node_modules', '.bin', 'template-run');
+  t.match(execFileSync(command, ['--version'], inFolder), /^\d+\.\d+\.\d+\n$/);
+  const key = execFileSync(command, ['init', 'catalog'], inFolder).trim();
+  const serving = spawn(command, ['serve', '--catalog', 'catalog', '--data', 'data', '--port', '0'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => serving.kill());
+  const port = await new Promise<number>((found, failed) => {
+    createInterface(serving.stdout).on('line', (line) => {
+      const { event, port } = JSON.parse(line) as { event: string; port: number };
+      if (event === 'listening') found(port);
+    });
+    serving.on('exit', (status) => failed(new Error(`serve ended with ${status}`)));
+  });
+  const orders = resolve('examples/files/orders-export.csv');
+  const env = { ...process.env, TEMPLATE_RUN_URL: `http://127.0.0.1:${port}`, TEMPLATE_RUN_API_KEY: key };
+  execFileSync(command, ['send', 'shop-orders', orders, '-o', 'sent/'], { ...inFolder, env });
+  const sent = readFileSync(join(folder, 'sent', 'orders-export.csv'), 'utf8');
+  t.ok(sent.length > 0);
+  writeFileSync(join(folder, 'use.mjs'), USE);
+  execFileSync(process.execPath, ['use.mjs', orders], { ...inFolder, env });
+  t.equal(readFileSync(join(folder, 'by-client.csv'), 'utf8'), sent, 'the client');
+  t.equal(readFileSync(join(folder, 'by-library.csv'), 'utf8'), sent, 'the library');
+  rmSync(join(folder, 'node_modules', 'uWebSockets.js'), { recursive: true });
+  const without = spawnSync(command, ['serve', '--catalog', 'catalog', '--data', 'other', '--port', '0'], inFolder);
+  t.equal(without.status, 1);
+  t.match(without.stderr, /uWebSockets\.js is not installed: `npm install/);
+  execFileSync(command, ['send', 'shop-orders', orders, '-o', 'sent/'], { ...inFolder, env });
+});
+
+const USE = `
+import { readFileSync } from 'node:fs';
+import { runTemplate } from 'template-run';
+import { TemplateRunClient } from 'template-run/client';
+import schema from 'template-run/schema.json' with { type: 'json' };
+
+if (schema.properties.operations === undefined) throw new Error('the schema is none of Templates');
+const [, , orders] = process.argv;
+const { TEMPLATE_RUN_URL: baseUrl, TEMPLATE_RUN_API_KEY: apiKey } = process.env;
+await new TemplateRunClient({ baseUrl, apiKey }).transform('shop-orders', orders, 'by-client.csv');
+await runTemplate(readFileSync('catalog/templates/demo/shop-orders.yaml', 'utf8'), orders, 'by-library.csv');
+`;
+
+/** Why nothing can be installed, or false. */
+function registry(): string | false {
+  const ping = spawnSync('npm', ['ping'], { timeout: REGISTRY_MILLISECONDS_MAX });
+  return ping.status === 0 ? false : 'the npm registry is not reachable';
+}

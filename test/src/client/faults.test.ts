@@ -1,0 +1,135 @@
+// Both clients against the real service on bad ways: one charge and equal bytes, whatever happens between.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Readable as Stream } from 'node:stream';
+import t, { type Test } from 'tap';
+import { TemplateRunClient as BrowserClient } from '../../../src/client/browser/template-run-client.ts';
+import { TemplateRunClient } from '../../../src/client/node/template-run-client.ts';
+import { until } from '../../blackbox/client.ts';
+import { type Service, startService } from '../../blackbox/service.ts';
+import { FaultProxy } from '../../fixtures/fault-proxy.ts';
+import { sweep } from '../../sweep.ts';
+import { type Scenario, scenario } from './scenarios.ts';
+
+/** A stall is found after so long; the service answers a POST before, with 202 where it must. */
+const IDLE_MILLISECONDS = 3_000;
+const WAIT_MILLISECONDS = 500;
+/** A service that was killed takes its time to come back on a busy machine. */
+const RETRIES = 14;
+/** Scenarios that wait for timers side by side. */
+const AT_ONCE = 8;
+
+const SCENARIOS = sweep({ short: 24, long: 140 });
+const BROWSER_SCENARIOS = sweep({ short: 8, long: 40 });
+const KILLS = sweep({ short: 3, long: 20 });
+
+const folder = mkdtempSync(join(tmpdir(), 'template-run-client-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+const accountOf = (number: number): string => `account-${number}`;
+const accounts = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, number) => [accountOf(number), {}]));
+
+t.test('Node: cuts, resets, stalls, refusals, lost and damaged answers', async (t) => {
+  const service = await startService(t, { accounts: accounts(SCENARIOS) }, { 'wait-ms': WAIT_MILLISECONDS });
+  await each(SCENARIOS, async (number) => {
+    const each = scenario(number, false);
+    const proxy = await FaultProxy.open(t, { targetPort: () => service.port, faults: each.faults });
+    await throughNode(t, service, proxy, number, each);
+  });
+  t.strictSame(
+    readdirSync(folder).filter((name) => name.endsWith('.part')),
+    [],
+    'no part of a file is left',
+  );
+});
+
+t.test('browser: the same on fetch', async (t) => {
+  const service = await startService(t, { accounts: accounts(BROWSER_SCENARIOS) }, { 'wait-ms': WAIT_MILLISECONDS });
+  await each(BROWSER_SCENARIOS, async (number) => {
+    const each = scenario(5000 + number, false);
+    // fetch alone does not notice an upload that stalls.
+    const faults = each.faults.filter((fault) => fault.kind !== 'stall');
+    const proxy = await FaultProxy.open(t, { targetPort: () => service.port, faults });
+    const apiKey = service.catalog.key(accountOf(number));
+    const client = new BrowserClient({
+      baseUrl: proxy.url,
+      apiKey,
+      retries: RETRIES,
+      idleMilliseconds: IDLE_MILLISECONDS,
+    });
+    const run = await client.run('pick', new Blob([Uint8Array.from(each.file)]));
+    const bytes = Buffer.from(await (await client.download(run)).arrayBuffer());
+    checkBytes(t, bytes, each);
+    await chargedOnce(t, service, number, each);
+    proxy.close();
+  });
+});
+
+t.test('Node: the service is killed, and its Runs are lost', async (t) => {
+  const service = await startService(t, { accounts: accounts(KILLS) }, { 'wait-ms': 1 });
+  for (let number = 0; number < KILLS; number += 1) {
+    const each = scenario(9000 + number, true);
+    let killed: Promise<void> = Promise.resolve();
+    const kill = (): void => {
+      killed = service.crash();
+    };
+    const proxy = await FaultProxy.open(t, { targetPort: () => service.port, faults: each.faults, kill });
+    await throughNode(t, service, proxy, number, each);
+    await killed;
+  }
+});
+
+async function throughNode(
+  t: Test,
+  service: Service,
+  proxy: FaultProxy,
+  number: number,
+  { file, ...rest }: Scenario,
+): Promise<void> {
+  const apiKey = service.catalog.key(accountOf(number));
+  const client = new TemplateRunClient({
+    baseUrl: proxy.url,
+    apiKey,
+    retries: RETRIES,
+    idleMilliseconds: IDLE_MILLISECONDS,
+  });
+  const path = join(folder, `${number}-${proxy.port}.csv`);
+  let opened = 0;
+  const source = (): Readable => {
+    opened += 1;
+    return Stream.from(number % 2 === 0 ? [file] : [file.subarray(0, 1000), file.subarray(1000)]);
+  };
+  await client.transform('pick', number % 3 === 0 ? file : source, path);
+  t.ok(proxy.left < rest.faults.length, 'a fault came');
+  if (number % 3 !== 0) t.ok(opened > 0, 'the source was opened for each try');
+  checkBytes(t, readFileSync(path), { file, ...rest });
+  await chargedOnce(t, service, number, { file, ...rest });
+  client.close();
+  proxy.close();
+}
+
+function checkBytes(t: Test, bytes: Buffer, { name, output }: Scenario): void {
+  const digest = (of: Buffer): string => createHash('sha256').update(of).digest('hex');
+  t.equal(digest(bytes), digest(output), `${name}: equal bytes`);
+}
+
+/** Tries that the service has not given up yet hold a reservation. */
+async function chargedOnce(t: Test, service: Service, number: number, { name }: Scenario): Promise<void> {
+  const used = await until(
+    () => service.quotaUsed(accountOf(number)),
+    (now) => now === 1,
+  );
+  t.equal(used, 1, `${name}: one charge`);
+}
+
+async function each(count: number, work: (number: number) => Promise<void>): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, number) => number).values();
+  const worker = async (): Promise<void> => {
+    for (const number of numbers) await work(number);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}

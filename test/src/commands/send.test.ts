@@ -1,0 +1,100 @@
+// `send` against the real service: files out and back, what is told, and what is refused before anything is sent.
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { plan } from '../../blackbox/catalog-folder.ts';
+import { COMMAND, startService } from '../../blackbox/service.ts';
+import { cli, type Outcome } from './command-line.ts';
+
+const service = await startService(t, {
+  // Fewer than are sent at once: those that are refused come again.
+  plans: { narrow: plan({ runs_in_flight_max: 2 }) },
+  accounts: { acme: { plan: 'narrow' } },
+});
+const folder = mkdtempSync(join(tmpdir(), 'template-run-send-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const key = join(folder, 'api.key');
+writeFileSync(key, `${service.catalog.key('acme')}\n`);
+
+const inputs = join(folder, 'inputs');
+mkdirSync(inputs);
+const files = Array.from({ length: 6 }, (_, number) => {
+  const path = join(inputs, `orders-${number}.csv`);
+  writeFileSync(path, `id,amount\n${number},1\n`);
+  return path;
+});
+const access = ['--url', service.url, '--key', key];
+
+t.test('several files at once, each output in its own file', async (t) => {
+  const outputs = join(folder, 'outputs');
+  const { status, stdout, stderr } = await cli('send', 'pick', ...files, '-o', outputs, ...access, '--parallel', '6');
+  t.equal(status, 0, stderr);
+  t.equal(stderr, '');
+  t.equal(stdout.trimEnd().split('\n').length, files.length);
+  t.match(stdout, `${files[0]}: 1 rows in ${join(outputs, 'orders-0.csv')}\n`);
+  t.strictSame(
+    readdirSync(outputs).sort(),
+    files.map((_, number) => `orders-${number}.csv`),
+  );
+  files.forEach((_, number) => {
+    t.equal(readFileSync(join(outputs, `orders-${number}.csv`), 'utf8'), `id,total\n${number},1\n`);
+  });
+});
+
+t.test('a file that fails is told with its code, and the others are sent', async (t) => {
+  const wrong = join(inputs, 'wrong.csv');
+  writeFileSync(wrong, 'id,other\n1,2\n');
+  const missing = join(inputs, 'missing.csv');
+  const outputs = `${folder}/some/`;
+  const lines = await cli('send', 'pick', wrong, missing, files[0]!, '-o', outputs, ...access);
+  t.equal(lines.status, 1);
+  t.match(lines.stderr, new RegExp(`^${wrong}: TEMPLATE_COLUMNS_MISSING: .+ \\(request [0-9a-f-]{36}\\)$`, 'm'));
+  t.match(lines.stderr, /^.*missing\.csv: ENOENT/m);
+  t.strictSame(readdirSync(outputs), ['orders-0.csv']);
+  const json = await cli('send', 'pick', wrong, files[0]!, '-o', outputs, ...access, '--json', '--parallel', '1');
+  const [failed, succeeded] = json.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as object);
+  t.match(failed, { file: wrong, error: { code: 'TEMPLATE_COLUMNS_MISSING' } });
+  t.match(succeeded, { file: files[0], output: join(outputs, 'orders-0.csv'), run: { status: 'succeeded' } });
+});
+
+t.test('wrong usage is told before anything is sent', async (t) => {
+  const used = await service.quotaUsed();
+  const out = ['-o', join(folder, 'out.csv')];
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['pick', ...access, ...out], /id of a Template and a file/],
+    [['pick', files[0]!, ...access], /Write with -o/],
+    [['pick', files[0]!, ...out, '--key', key], /--url, or set TEMPLATE_RUN_URL/],
+    [['pick', files[0]!, ...out, '--url', service.url], /--key FILE, or set TEMPLATE_RUN_API_KEY/],
+    [['pick', files[0]!, ...out, '--url', 'ftp://a', '--key', key], /baseUrl/],
+    [['pick', files[0]!, ...access, '-o', files[0]!], /read by this command/],
+    [['pick', files[0]!, ...access, '-o', inputs], /folder for outputs alone/],
+    [['pick', files[0]!, files[0]!, ...access, '-o', join(folder, 'twice')], /both be written as orders-0/],
+    [['pick', files[0]!, ...access, ...out, '--parallel', '0'], /--parallel takes/],
+  ];
+  for (const [args, message] of cases) {
+    const outcome = await cli('send', ...args);
+    t.equal(outcome.status, 2, args.join(' '));
+    t.match(outcome.stderr, message);
+  }
+  t.equal(await service.quotaUsed(), used, 'nothing was sent');
+  t.match(await cli('send', 'pick', files[0]!, ...out, '--url', service.url, '--key', join(folder, 'no.key')), {
+    status: 1,
+    stderr: /ENOENT/,
+  });
+});
+
+t.test('address and key come from the environment too', async (t) => {
+  const output = join(folder, 'one.csv');
+  const child = spawn(process.execPath, [COMMAND, 'send', 'pick', files[1]!, '-o', output], {
+    env: { ...process.env, TEMPLATE_RUN_URL: service.url, TEMPLATE_RUN_API_KEY: service.catalog.key('acme') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const status = await new Promise<Outcome['status'] | null>((resolve) => child.on('exit', resolve));
+  t.equal(status, 0);
+  t.equal(readFileSync(output, 'utf8'), 'id,total\n1,1\n');
+});

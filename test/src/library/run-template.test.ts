@@ -1,0 +1,60 @@
+// The engine as a library: paths, bytes and streams in and out, and what is refused.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import t from 'tap';
+import { RunRefusedError, runTemplate, TemplateRefusedError } from '../../../src/library/run-template.ts';
+import { PICK } from '../../blackbox/catalog-folder.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'template-run-library-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+const FILE = 'id;amount\n1;2\n';
+const OUTPUT = 'id,total\n1,2\n';
+
+function collected(): { readonly sink: Writable; text(): string } {
+  const pieces: Buffer[] = [];
+  const sink = new Writable({
+    write(piece: Buffer, _encoding, done) {
+      pieces.push(piece);
+      done();
+    },
+  });
+  return { sink, text: () => Buffer.concat(pieces).toString() };
+}
+
+t.test('a path, bytes and a stream give the same output, to a path and to a stream', async (t) => {
+  const path = join(folder, 'orders.csv');
+  writeFileSync(path, FILE);
+  for (const source of [path, Buffer.from(FILE), Readable.from([Buffer.from(FILE)])]) {
+    const { sink, text } = collected();
+    const { rowsWritten, truncated, report } = await runTemplate(PICK, source, sink);
+    t.equal(text(), OUTPUT);
+    t.match({ rowsWritten, truncated }, { rowsWritten: 1, truncated: false });
+    t.equal(report.input.delimiter, ';');
+  }
+  const output = join(folder, 'output.csv');
+  await runTemplate(JSON.stringify(PICK), path, output);
+  t.equal(readFileSync(output, 'utf8'), OUTPUT);
+  t.strictSame(readdirSync(folder).sort(), ['orders.csv', 'output.csv'], 'nothing else is left');
+});
+
+t.test('a Template in YAML, a delimiter, and the ending of a source without a name', async (t) => {
+  const { sink, text } = collected();
+  const yaml = 'format: 1\nname: All\noperations: []\noutput: {format: csv}\n';
+  await runTemplate(yaml, Buffer.from('a,b;c\n1,2;3\n'), sink, { delimiter: ';', ending: 'csv', headerRow: 0 });
+  t.equal(text(), '"a,b",c\n"1,2",3\n');
+});
+
+t.test('what is refused says why', async (t) => {
+  const { sink } = collected();
+  const unsound = await runTemplate('format: 1\noperations: [{nonsense: {}}]\n', Buffer.from(FILE), sink).catch(
+    (e) => e,
+  );
+  t.ok(unsound instanceof TemplateRefusedError && unsound.problems.length > 0, String(unsound));
+  const lacking = await runTemplate(PICK, Buffer.from('id\n1\n'), sink).catch((e) => e);
+  t.ok(lacking instanceof RunRefusedError && lacking.code === 'TEMPLATE_COLUMNS_MISSING', String(lacking));
+  await t.rejects(runTemplate(PICK, join(folder, 'missing.csv'), sink), { code: 'ENOENT' });
+  await t.rejects(runTemplate(PICK, Buffer.from(FILE), join(folder, 'no', 'folder.csv')), { code: 'ENOENT' });
+});
