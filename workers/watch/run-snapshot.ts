@@ -43,6 +43,7 @@ export class RunSnapshot implements RunWatch {
   #profiles: readonly ColumnProfile[] = [];
   #profileReaders: readonly CellReader[] = [];
   #troubles = new Map<number, Trouble[]>();
+  #rowsSeen = 0;
 
   constructor({ gathers, rowsMax, profiledStep }: SnapshotSettings) {
     this.gathers = gathers;
@@ -62,9 +63,11 @@ export class RunSnapshot implements RunWatch {
     this.#profiles = profiled.map(({ type }) => new ColumnProfile(type));
     this.#profileReaders = readersOf(profiled);
     this.#troubles = new Map();
+    this.#rowsSeen = 0;
   }
 
   rows(step: number, batch: Batch): void {
+    if (step === 0) this.#rowsSeen += batch.live;
     const rows = this.#steps[step]!;
     const count = Math.min(batch.live, rows.room);
     if (count > 0) {
@@ -88,6 +91,11 @@ export class RunSnapshot implements RunWatch {
   /** Null: the Run did not come to its first row. */
   get plan(): RunPlan | null {
     return this.#plan;
+  }
+
+  /** Of the file, so far. */
+  get rowsSeen(): number {
+    return this.#rowsSeen;
   }
 
   get report(): RunReport | null {
