@@ -59,7 +59,13 @@ export function ProfilePanel({ studio }: { readonly studio: Studio }): JSX.Eleme
   );
 }
 
-function CountTable({ caption, counts }: { readonly caption: string; readonly counts: readonly Counted[] }): JSX.Element {
+function CountTable({
+  caption,
+  counts,
+}: {
+  readonly caption: string;
+  readonly counts: readonly Counted[];
+}): JSX.Element {
   return (
     <table>
       <caption>{caption}</caption>
@@ -89,7 +95,9 @@ function Bars({ counts }: { readonly counts: readonly number[] }): JSX.Element {
     <svg class="bars" aria-hidden="true" width={BARS_MAX * BAR_WIDTH} height={BARS_HEIGHT}>
       {shown.map((count, index) => {
         const height = count === 0 ? 0 : Math.max(1, (count / most) * BARS_HEIGHT);
-        return <rect key={index} x={index * BAR_WIDTH} y={BARS_HEIGHT - height} width={BAR_WIDTH - 1} height={height} />;
+        return (
+          <rect key={index} x={index * BAR_WIDTH} y={BARS_HEIGHT - height} width={BAR_WIDTH - 1} height={height} />
+        );
       })}
     </svg>
   );

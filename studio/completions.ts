@@ -16,11 +16,17 @@ export function completions(studio: Studio): (context: CompletionContext) => Com
 
 function optionsAt(studio: Studio, before: string, line: number): Completion[] {
   const { operations, sections, functions } = studio.language;
-  if (/^\s*- (?:\{\s*)?(?:op:\s*)?$/.test(before)) return [...named(operations, 'class'), { label: 'op', type: 'keyword' }];
+  if (/^\s*- (?:\{\s*)?(?:op:\s*)?$/.test(before))
+    return [...named(operations, 'class'), { label: 'op', type: 'keyword' }];
   if (before === '') return named(sections, 'keyword');
   const operation = operations.find(({ name }) => new RegExp(`\\b${name}\\b`).test(before));
   const isKey = /[{,]\s*$/.test(before) && !/[[(][^\])]*$/.test(before);
-  const columns = columnsAt(studio, line).map(({ name, type }) => ({ label: name, type: 'variable', detail: type, boost: 1 }));
+  const columns = columnsAt(studio, line).map(({ name, type }) => ({
+    label: name,
+    type: 'variable',
+    detail: type,
+    boost: 1,
+  }));
   return [
     ...(operation !== undefined && isKey ? named(operation.parameters, 'property') : []),
     ...columns,

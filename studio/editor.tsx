@@ -42,7 +42,10 @@ export function Editor({ studio }: { readonly studio: Studio }): JSX.Element {
   const parent = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const view = new EditorView({ parent: parent.current!, state: startState(studio) });
-    const ends = [effect(() => showText(view, studio.text.value)), effect(() => showProblems(view, studio.problems.value))];
+    const ends = [
+      effect(() => showText(view, studio.text.value)),
+      effect(() => showProblems(view, studio.problems.value)),
+    ];
     return () => {
       for (const end of ends) end();
       view.destroy();
@@ -70,7 +73,14 @@ function startState(studio: Studio): EditorState {
       lintGutter(),
       autocompletion({ override: [completions(studio)] }),
       // Tab leaves the editor, as everywhere: who works by keys must not be caught in it.
-      keymap.of([...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+      keymap.of([
+        ...closeBracketsKeymap,
+        ...completionKeymap,
+        ...lintKeymap,
+        ...searchKeymap,
+        ...historyKeymap,
+        ...defaultKeymap,
+      ]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) studio.write(update.state.doc.toString());
       }),
@@ -130,7 +140,7 @@ interface Mend {
 function mendOf(text: string, at: number, message: string): Mend | null {
   const found = /"([^"]+)"[^?]*Did you mean "([^"]+)"\?/.exec(message);
   if (found === null) return null;
-  const [, wrong, right] = found as unknown as [string, string, string];
+  const [wrong, right] = [found[1]!, found[2]!];
   const from = text.indexOf(wrong, at);
   if (from < 0 || from - at > MEND_REACH) return null;
   return { from, to: from + wrong.length, insert: right };

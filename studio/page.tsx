@@ -37,7 +37,7 @@ export function Page({ studio }: { readonly studio: Studio }): JSX.Element {
           <Filters studio={studio} />
           <Grid studio={studio} />
         </section>
-        <section class="text" aria-label="Text">
+        <section class="source" aria-label="Text">
           <Editor studio={studio} />
         </section>
         <aside aria-label="Details">
@@ -63,7 +63,8 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
       </h1>
       <span class="sample">
         {file.sample}
-        {watched !== null && `, ${isPartial ? `the first ${watched.rowsRead}` : watched.rowsRead} rows${isPartial ? '' : ', whole'}`}
+        {watched !== null &&
+          `, ${isPartial ? `the first ${watched.rowsRead}` : watched.rowsRead} rows${isPartial ? '' : ', whole'}`}
       </span>
       <span class="buttons">
         {file.sampleRowsMax !== null && !studio.isBusy.value && (
@@ -169,8 +170,8 @@ function Hint({ studio }: { readonly studio: Studio }): JSX.Element | null {
   if (studio.traced.value !== null || studio.profiled.value !== null) return null;
   return (
     <p class="quiet">
-      Enter on a cell: its way through the steps. Enter on a column: its profile. Space: mark the row for a test. F6: the next
-      part of the page. Ctrl Space: complete.
+      Enter on a cell: its way through the steps. Enter on a column: its profile. Space: mark the row for a test. F6:
+      the next part of the page. Ctrl Space: complete.
     </p>
   );
 }
@@ -189,7 +190,11 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
           : `A Run would write ${rows} rows${studio.watched.value?.isPartial ? ' of those read' : ''}.`;
   return (
     <footer>
-      <span class={problem !== undefined || failure !== null ? 'trouble' : ''} role="status" data-busy={studio.isBusy.value}>
+      <span
+        class={problem !== undefined || failure !== null ? 'trouble' : ''}
+        role="status"
+        data-busy={studio.isBusy.value}
+      >
         {verdict}
       </span>
       <span role="status">{studio.message.value}</span>
@@ -205,5 +210,5 @@ function focusPane(by: number): void {
 }
 
 function paneOf(pane: HTMLElement): Element {
-  return pane.closest('.steps, .grid, .text') ?? pane;
+  return pane.closest('.steps, .grid, .source') ?? pane;
 }

@@ -84,7 +84,11 @@ function switchedOff(body: string): string | null {
 }
 
 function switchedOn(body: string): string | null {
-  for (const pattern of [/\n\s*enabled:\s*false(?=\n|$)/, /\benabled:\s*false\s*,\s*/, /\s*,?\s*\benabled:\s*false\b/]) {
+  for (const pattern of [
+    /\n\s*enabled:\s*false(?=\n|$)/,
+    /\benabled:\s*false\s*,\s*/,
+    /\s*,?\s*\benabled:\s*false\b/,
+  ]) {
     if (pattern.test(body)) return body.replace(pattern, '');
   }
   return null;

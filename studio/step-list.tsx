@@ -69,7 +69,11 @@ export function StepList({ studio }: { readonly studio: Studio }): JSX.Element {
               onClick={() => entry.step !== null && studio.choose(entry.step)}
               onKeyDown={(event) => onKeyDown(event, index)}
             >
-              <StepLine entry={entry} before={entries[index - 1]?.watched ?? null} isPartial={studio.watched.value?.isPartial === true} />
+              <StepLine
+                entry={entry}
+                before={entries[index - 1]?.watched ?? null}
+                isPartial={studio.watched.value?.isPartial === true}
+              />
             </button>
             {index === chosen && entry.item !== null && <StepActions act={(key) => act(entry, key)} isOff={false} />}
             {entry.step === null && <StepActions act={(key) => act(entry, key)} isOff={true} />}
@@ -143,7 +147,8 @@ function entriesOf(studio: Studio): readonly Entry[] {
   const running = steps.map((watched, step): Entry & { line: number } => {
     const line = watched.line ?? 0;
     const item = items.findIndex(({ from, to }) => step > 0 && line > from && line <= to);
-    const label = step === 0 ? 'input' : watched.id === null ? watched.operation! : `${watched.operation} "${watched.id}"`;
+    const label =
+      step === 0 ? 'input' : watched.id === null ? watched.operation! : `${watched.operation} "${watched.id}"`;
     return { label, step, watched, item: item < 0 ? null : item, line };
   });
   const off = items.flatMap(({ isOff, name, from }, item) =>

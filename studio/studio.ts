@@ -53,7 +53,10 @@ export class Studio {
   #asked = 0;
 
   static async open(): Promise<Studio> {
-    const [file, language] = await Promise.all([ask<StudioState>('GET /api/state'), ask<Language>('GET /api/language')]);
+    const [file, language] = await Promise.all([
+      ask<StudioState>('GET /api/state'),
+      ask<Language>('GET /api/language'),
+    ]);
     return new Studio(file, language);
   }
 
@@ -118,7 +121,8 @@ export class Studio {
       this.saved.value = { source, sha256: saved.sha256 };
       this.message.value = 'Saved.';
     } catch (error) {
-      if (error instanceof AskError && error.status === 409) this.#takeOther(error.body as unknown as OtherText);
+      const { source: theirs, sha256 } = error instanceof AskError ? error.body : {};
+      if (theirs !== undefined && sha256 !== undefined) this.#takeOther({ source: theirs, sha256 });
       else this.#tell(error);
     }
   }
@@ -206,6 +210,9 @@ export class Studio {
   }
 
   #tell(error: unknown): void {
-    this.message.value = error instanceof AskError ? `${error.body.code}: ${error.message}` : 'The studio does not answer. Is it still running?';
+    this.message.value =
+      error instanceof AskError
+        ? `${error.body.code}: ${error.message}`
+        : 'The studio does not answer. Is it still running?';
   }
 }

@@ -1,7 +1,8 @@
 // Makes a test of a Template out of rows of the sample: their cells scrambled in the same shape, and what the Template makes of
 // them now as what is expected. The test is put into the Template's text, whose other lines stay as they are.
-import { parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
+
 import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
 import type { SourceRows } from '../../workers/watch/watch-messages.ts';
 import type { RunTest, TestInput } from '../commands/template-test.ts';
 import { rowsOf } from '../commands/template-test.ts';
@@ -35,7 +36,8 @@ export async function withGoldenTest(
 ): Promise<MadeTest> {
   const checked = checkTemplate(source, format);
   const parsed = parseTemplate(source, format);
-  if ('problems' in checked || 'problems' in parsed) throw new NoTestError('The Template has problems. Mend them first.');
+  if ('problems' in checked || 'problems' in parsed)
+    throw new NoTestError('The Template has problems. Mend them first.');
   const scrambler = new Scrambler(textsOf(parsed.text.root.value));
   const cells = rows.map((row) => row.map((cell) => (cell === null ? '' : scrambler.scramble(cell))));
   const text = csvText([headers, ...cells]);
@@ -47,7 +49,9 @@ export async function withGoldenTest(
   const test: NewTest = { name, input: { text, delimiter: ',', header_row: 0 }, expect };
   const made = format === 'json' ? inJson(source, test) : inYaml(source, test);
   if ('problems' in checkTemplate(made, format)) {
-    throw new NoTestError('The tests of this Template are written in a way that nothing can be added to. Write them as a list of lines.');
+    throw new NoTestError(
+      'The tests of this Template are written in a way that nothing can be added to. Write them as a list of lines.',
+    );
   }
   return { source: made, name };
 }

@@ -13,6 +13,9 @@ const MONTHS = 12;
 /** Every month has these days. */
 const DAYS_MAX = 28;
 
+/** By chance a short cell comes out as it went in. */
+const TRIES_MAX = 20;
+
 const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/;
 const CARD = /^\d{13,19}$/;
 
@@ -29,7 +32,8 @@ export class Scrambler {
     if (this.#kept.has(text) || this.#kept.has(text.trim())) return text;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const made = scrambled(text);
+    let made = scrambled(text);
+    for (let tries = 0; made === text && tries < TRIES_MAX; tries++) made = scrambled(text);
     this.#known.set(text, made);
     return made;
   }

@@ -48,7 +48,10 @@ export interface MadeTest {
   readonly name: string;
 }
 
-export interface StudioProblem {
+export interface StudioRefusal {
   readonly code: string;
   readonly message: string;
+  /** With TEMPLATE_CHANGED: what stands in the file now. */
+  readonly source?: string;
+  readonly sha256?: string;
 }

@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NoTestError } from './golden-test.ts';
-import { readJsonBody, RequestRefused } from './json-body.ts';
+import { RequestRefused, readJsonBody } from './json-body.ts';
 import { type PageFile, pageFiles } from './page-files.ts';
 import { answerOf, type StudioRoutes } from './studio-routes.ts';
 import { TemplateChangedError, TemplateEncodingError } from './template-store.ts';
@@ -104,7 +104,8 @@ export class StudioServer {
 
   async #sendAnswer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const { authorization } = request.headers;
-    if (!this.#isToken(authorization)) throw new RequestRefused(401, 'UNAUTHENTICATED', 'The token is missing or wrong.');
+    if (!this.#isToken(authorization))
+      throw new RequestRefused(401, 'UNAUTHENTICATED', 'The token is missing or wrong.');
     const route = `${request.method} ${path}`;
     const body = request.method === 'GET' ? {} : await readJsonBody(request);
     const answer = await answerOf(this.#routes, route, body);

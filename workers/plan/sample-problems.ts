@@ -5,8 +5,8 @@ import { pointerSegment } from '../template/pointer.ts';
 import { nearestName } from '../template/suggestion.ts';
 import type { Problem, Template } from '../template/template.ts';
 import type { ParsedTemplate } from '../template/template-text.ts';
-import { HINTED_COLUMNS_MAX } from './undeclared-columns.ts';
 import { planInSlices } from './plan.ts';
+import { HINTED_COLUMNS_MAX } from './undeclared-columns.ts';
 
 export interface Sample {
   /** Header texts by position; blank for columns without one. */
