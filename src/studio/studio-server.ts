@@ -126,7 +126,7 @@ export class StudioServer {
     } else if (error instanceof NoTestError) {
       sendJson(response, 422, { code: 'NO_TEST', message: error.message });
     } else if (error instanceof TemplateEncodingError || (error as NodeJS.ErrnoException).syscall !== undefined) {
-      sendJson(response, 422, { code: 'TEMPLATE_FILE', message: (error as Error).message });
+      sendJson(response, 422, { code: 'FILE_UNREADABLE', message: (error as Error).message });
     } else {
       this.#onFault(error);
       sendJson(response, 500, { code: 'INTERNAL_ERROR', message: 'A fault of the studio; the terminal tells more.' });

@@ -1,5 +1,6 @@
 // What a studio does, without HTTP: checks a Template's text, watches it over the sample, makes tests, saves.
 import { createHash } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { checkTemplate } from '../../workers/plan/check-template.ts';
 import { sampleProblems } from '../../workers/plan/sample-problems.ts';
@@ -131,6 +132,8 @@ export class StudioSession {
     { step, whole }: Pick<LookRequest, 'step' | 'whole'>,
   ): Promise<Watched | null> {
     const { samplePath, thread } = this.#parts;
+    // Throws where the file is gone by now.
+    accessSync(samplePath, constants.R_OK);
     const sha256 = createHash('sha256').update(source).digest('hex');
     return thread.watch({
       template: { source, format, sha256 },
