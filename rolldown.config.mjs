@@ -1,7 +1,7 @@
 // Joins modules into few files for workers/bundles.ts: a process or thread then loads the engine in 130 ms instead of 450,
 // in some 50 with what V8 compiled before, and keeps 18 MB less for it. The modules stay beside for the tests. Run by
 // `build:bundled`.
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { licences } from './licences.mjs';
 
 /** Libraries of many modules that every thread needs: also tests, which load modules one by one. */
@@ -24,8 +24,8 @@ const asFunctions = {
 };
 
 /**
- * The executable's program, what the package is as a library, what a thread does, and what the one that checks Templates does. The benchmark bundles what it
- * measures by the same settings (bench/rolldown.config.mjs).
+ * The executable's program, what the package is as a library, and what threads do: those of Runs, of checks, and of Runs that
+ * are watched. The benchmark bundles what it measures by the same settings (bench/rolldown.config.mjs).
  * PACKAGE_FOLDER and KERNEL_FILE lead to the same places from dist/bundled as from where they stood.
  */
 export const program = {
@@ -34,6 +34,7 @@ export const program = {
     library: 'dist/src/library/run-template.js',
     thread: 'dist/workers/thread/serve-runs.js',
     checks: 'dist/src/catalog/serve-checks.js',
+    watch: 'dist/workers/watch/serve-watch.js',
   },
   platform: 'node',
   plugins: [asFunctions],
@@ -57,10 +58,27 @@ const readAhead = {
   output: { file: 'dist/workers/read-ahead.cjs', format: 'cjs', sourcemap: true },
 };
 
+/** The studio's page: its program for browsers, and beside it the files that need no work. */
+const studio = {
+  input: { page: 'studio/main.tsx' },
+  platform: 'browser',
+  transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  plugins: [
+    {
+      name: 'page-files',
+      buildStart() {
+        for (const fileName of ['index.html', 'page.css'])
+          this.emitFile({ type: 'asset', fileName, source: readFileSync(`studio/${fileName}`, 'utf8') });
+      },
+    },
+  ],
+  output: { dir: 'dist/studio', format: 'esm', entryFileNames: '[name].js', minify: true, codeSplitting: false },
+};
+
 /** One list of all that goes into the bundles. */
 const listed = licences('dist/LICENCES.md');
 
-export default [libraries, program, readAhead].map(({ plugins = [], ...bundle }) => ({
+export default [libraries, program, readAhead, studio].map(({ plugins = [], ...bundle }) => ({
   ...bundle,
   plugins: [...plugins, listed],
 }));

@@ -2,42 +2,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'tap';
+import { borderOf, MAY_IMPORT } from './import-borders.ts';
 
 const FILE_LINES_MAX = 300;
 const FUNCTION_LINES_MAX = 70;
 /** Outside of the operations, and of the expression language, which has functions of the same names. */
 const OPERATIONS_NAMED_MAX = 3;
-const ROOTS = ['src', 'workers', 'bench', 'test'];
-
-/** A folder may import from itself and from these. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  workers: [],
-  src: ['workers'],
-  bench: ['src', 'workers'],
-  test: ['src', 'workers', 'bench'],
-};
-
-/** Of `workers`, the HTTP process may use the protocol, the Template's checker, the operation table and what they need. */
-const WORKERS_FOR_SRC = [
-  /^workers\/(?:built-files|bundles)\.ts$/,
-  /^workers\/(?:plan|protocol|template)\//,
-  /^workers\/operations\/(?:index|operation)\.ts$/,
-  /^workers\/batch\/schema\.ts$/,
-  /^workers\/memory\/(?:account-share|budget)\.ts$/,
-  /^workers\/run\/report\.ts$/,
-  /^workers\/thread\/core-share\.ts$/,
-  /^workers\/kernel\/bindings\/kernel\.ts$/,
-];
-
-/** Commands over local files also use the engine in their own thread. */
-const WORKERS_FOR_COMMANDS = [
-  ...WORKERS_FOR_SRC,
-  /^workers\/input\/index\.ts$/,
-  /^workers\/memory\/collector\.ts$/,
-  /^workers\/run\/(?:inspect|split)\.ts$/,
-  /^workers\/thread\/thread\.ts$/,
-  /^workers\/output\/(?:index|planned-output|sink\/output-turns)\.ts$/,
-];
+const ROOTS = ['src', 'workers', 'studio', 'bench', 'test'];
 
 const NAMES_REFUSED = /(?:^|[-.])(?:utils?|helpers?|common|types|misc)(?:\.|-|$)/;
 
@@ -60,11 +31,21 @@ test('imports point one way', async (t) => {
     for (const target of relativeImports(file)) {
       const other = target.split('/')[0]!;
       if (other !== root && !MAY_IMPORT[root]!.includes(other)) t.fail(`${file.path} imports ${target}`);
-      const border = file.path.startsWith('src/commands/') ? WORKERS_FOR_COMMANDS : WORKERS_FOR_SRC;
+      const border = borderOf(file.path);
       if (root === 'src' && other === 'workers' && !border.some((allowed) => allowed.test(target))) {
         t.fail(`${file.path} imports ${target}: src uses only the engine's border`);
       }
       if (isOperation(file.path) && isOperation(target)) t.fail(`${file.path} imports the operation ${target}`);
+    }
+  }
+});
+
+test('the page of the studio takes no code of the engine, only what things are called', async (t) => {
+  const page = files.filter(({ path }) => path.startsWith('studio/'));
+  t.ok(page.length > 5, 'the walk found the page');
+  for (const file of page) {
+    for (const target of runtimeImports(file)) {
+      if (!target.startsWith('studio/')) t.fail(`${file.path} imports ${target}`);
     }
   }
 });
@@ -221,7 +202,7 @@ test('names, headers and leftovers', async (t) => {
   for (const { path, text } of files) {
     const name = basename(path);
     if (NAMES_REFUSED.test(name)) t.fail(`${path}: the name says nothing`);
-    if (!/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.ts$/.test(name)) t.fail(`${path}: not in kebab-case`);
+    if (!/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.d)?\.tsx?$/.test(name)) t.fail(`${path}: not in kebab-case`);
     if (!/^(?:#!.*\n)?\/\/ /.test(text)) t.fail(`${path} does not open with what it owns`);
     if (/\b(?:TODO|FIXME|XXX|HACK)\b/.test(text) && name !== 'tidy.test.ts') t.fail(`${path} holds a leftover`);
     if (/\bas unknown as\b/.test(text) && name !== 'tidy.test.ts') t.fail(`${path} casts away what is known of a type`);
@@ -236,7 +217,7 @@ test('names, headers and leftovers', async (t) => {
 
 function sourceFiles(root: string): SourceFile[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.includes('node_modules'))
     .map((entry) => {
       const path = join(entry.parentPath, entry.name);
       const text = readFileSync(path, 'utf8');

@@ -9,5 +9,8 @@ export const READ_AHEAD_KERNEL_FILE = new URL('../workers/kernel/read-ahead.wasm
 /** A worker thread of the pool. */
 export const THREAD_ENTRY = new URL('../workers/thread/main.js', import.meta.url);
 
+/** The thread in which a command watches Runs. */
+export const WATCH_ENTRY = new URL('../workers/watch/main.js', import.meta.url);
+
 /** A thread that reads ahead: read-ahead-main.ts as one file. */
 export const READ_AHEAD_ENTRY = new URL('../workers/read-ahead.cjs', import.meta.url);

@@ -23,6 +23,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./inspect.ts')).command,
   },
   {
+    name: 'studio',
+    summary: 'show in a browser what a Template does to a sample, while it is written',
+    load: async () => (await import('./studio.ts')).command,
+  },
+  {
     name: 'keys',
     summary: 'issue, list and revoke API keys',
     load: async () => (await import('./keys.ts')).command,

@@ -3,7 +3,7 @@
 import { explainTemplate } from '../../workers/plan/explain.ts';
 import { undeclaredNotes } from '../../workers/plan/undeclared-columns.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
-import { parseTemplate } from '../../workers/template/template-text.ts';
+import { type ParsedTemplate, parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
 import { JSON_FLAGS } from './json-flag.ts';
@@ -16,6 +16,12 @@ export const CHECK_FLAGS = {
     purpose:
       'a column that is read and not declared is a problem (on where a Template has other_columns: drop, else off)',
   },
+  sample: {
+    kind: 'value',
+    placeholder: 'FILE',
+    purpose:
+      'a column that an operation reads and this file does not have is a problem (off: files are taken to have it)',
+  },
   lenient: { kind: 'switch', purpose: 'such a column is a note, also with other_columns: drop (off)' },
 } as const;
 
@@ -26,13 +32,15 @@ interface Note {
 
 /** Problems go to standard output, one line each; with --json one line for each file. */
 export async function checkFiles(args: readonly string[], io: CommandIo): Promise<number> {
-  const { positionals, switches } = parseFlags(args, CHECK_FLAGS);
+  const { positionals, switches, values } = parseFlags(args, CHECK_FLAGS);
   if (positionals.length === 0) throw new UsageError('Write one or more Template files.');
   if (switches.has('strict') && switches.has('lenient')) throw new UsageError('Write --strict or --lenient, not both.');
   let status = EXIT_OK;
   for (const path of positionals) {
     const file = await readTemplateFile(path);
-    const { problems, notes } = findings(file, (template) => isStrict(template, switches));
+    const found = findings(file, (template) => isStrict(template, switches));
+    const problems = [...found.problems, ...(await problemsOfSample(file, values.get('sample')))];
+    const notes = problems.length > found.problems.length ? [] : found.notes;
     if (problems.length > 0) status = EXIT_FAILED;
     if (switches.has('json')) io.stdout.write(`${JSON.stringify({ file: path, problems, notes })}\n`);
     else if (problems.length > 0) io.stdout.write(problemLines({ path, problems }));
@@ -46,6 +54,17 @@ function isStrict({ input }: Template, switches: ReadonlySet<string>): boolean {
   return switches.has('strict') || (input.otherColumns === 'drop' && !switches.has('lenient'));
 }
 
+/** Loaded when there is one: a check alone reads no file of data. */
+async function problemsOfSample(file: TemplateFile, path: string | undefined): Promise<readonly Problem[]> {
+  const { template, source, format } = file;
+  if (path === undefined || template === null) return [];
+  const [{ sampleHead }, { sampleProblems }] = await Promise.all([
+    import('./sample-head.ts'),
+    import('../../workers/plan/sample-problems.ts'),
+  ]);
+  return sampleProblems(template, parsed(source, format), await sampleHead(path, template));
+}
+
 function findings(
   { template, problems, source, format }: TemplateFile,
   strict: (template: Template) => boolean,
@@ -54,10 +73,13 @@ function findings(
   const undeclared = undeclaredNotes(template).map((message) => ({ pointer: '/input/columns', message }));
   const { notes } = explainTemplate(template);
   if (!strict(template)) return { problems: [], notes: [...undeclared, ...notes] };
-  const parsed = parseTemplate(source, format);
-  if ('problems' in parsed) throw new Error('a checked Template cannot be read');
-  const strictProblems = undeclared.map(({ pointer, message }) =>
-    parsed.text.problem(pointer, 'UNDECLARED_COLUMN', message),
-  );
+  const text = parsed(source, format);
+  const strictProblems = undeclared.map(({ pointer, message }) => text.problem(pointer, 'UNDECLARED_COLUMN', message));
   return { problems: strictProblems, notes };
+}
+
+function parsed(source: string, format: TemplateFormat): ParsedTemplate {
+  const read = parseTemplate(source, format);
+  if ('problems' in read) throw new Error('a checked Template cannot be read');
+  return read.text;
 }

@@ -15,6 +15,7 @@ import { PreparedTemplate } from '../../workers/plan/prepared-template.ts';
 import { TemplateCache } from '../../workers/plan/template-cache.ts';
 import type { RunOutcome, RunTask } from '../../workers/protocol/messages.ts';
 import { runTemplate } from '../../workers/run/run.ts';
+import type { RunWatch } from '../../workers/run/run-watch.ts';
 import { TemplateChecker } from '../../workers/template/check.ts';
 import type { TemplateLanguage } from '../../workers/template/language.ts';
 import { type Coroutine, runCoroutine } from '../../workers/thread/coroutine.ts';
@@ -67,6 +68,7 @@ export interface Limits {
   readonly cancelled?: () => boolean;
   /** With operations or formats of a test's own. */
   readonly language?: TemplateLanguage;
+  readonly watch?: RunWatch;
   /** Formats of the input beside those of the product. */
   readonly formats?: readonly InputFormat[];
   /** Drives the Run in another way than a thread does. */
@@ -127,6 +129,7 @@ export async function applyTemplate(
         cancelled: limits.cancelled ?? (() => false),
         beat: () => undefined,
         batchRowsMax,
+        ...(limits.watch === undefined ? {} : { watch: limits.watch }),
         formats: [...inputFormats, ...(limits.formats ?? [])],
       }),
     );

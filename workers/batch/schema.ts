@@ -29,3 +29,12 @@ export function storedType({ type, hasKinds }: Pick<Column, 'type' | 'hasKinds'>
 export function columnTypeOf(type: StoredType): ColumnType {
   return type === 'text_with_kind' ? 'text' : type;
 }
+
+/** Where a column stands in a schema: found once for all, and only if somebody asks. */
+export function finderIn(schema: Schema): (column: Column) => number {
+  let indexes: ReadonlyMap<number, number> | null = null;
+  return ({ id }) => {
+    indexes ??= new Map(schema.map((column, index) => [column.id, index]));
+    return indexes.get(id) ?? -1;
+  };
+}

@@ -1,7 +1,7 @@
 // The chain of one Run: the plan's operators, the order of the output's columns, the cap on its rows, writer and sink.
 import type { Batch, ColumnData } from '../batch/batch.ts';
 import { BATCH_ROWS_MAX } from '../batch/batch.ts';
-import type { Column, Schema } from '../batch/schema.ts';
+import { finderIn } from '../batch/schema.ts';
 import { conditionsOf } from '../execution/expressions/row-condition.ts';
 import type { SpillFolder } from '../execution/spill/spill-folder.ts';
 import type { Tables } from '../execution/tables/table-cache.ts';
@@ -24,6 +24,7 @@ import { OutputStage, type SharedOutput } from './output-stage.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
+import { type RunWatch, watched, watchedErrors } from './run-watch.ts';
 import type { SliceClock } from './slice-clock.ts';
 import { DONE, PAUSE, type Sliced, type Slices, type Steps } from './time-slices.ts';
 
@@ -40,6 +41,8 @@ export interface PipelineParts {
   readonly report: RunReport;
   readonly meta: MetaValues;
   readonly shared: SharedOutput | null;
+  /** Null: nobody watches. */
+  readonly watch: RunWatch | null;
 }
 
 export interface Pipeline {
@@ -63,7 +66,8 @@ export interface Pipeline {
 const LINKS_AT_ONCE = 8;
 
 export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
-  const errors = new RunErrors(rejectedRows(parts));
+  const { watch } = parts;
+  const errors = new RunErrors(rejectedRows(parts), watch?.gathers === true);
   const output = new OutputStage({ ...parts, errors });
   let links: readonly Link[] = [];
   let next: Next = paced(parts.clock, (batch) => output.push(batch));
@@ -79,14 +83,16 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     const behind = links;
     const preview = EndPreview.of(behind, step.output, flag);
     const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt, beforeRows }));
+    const stepErrors = new StepErrors(errors, index, step.operation, report.errors);
     const operator = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
       indexOf: finderIn(step.input),
       layout: step.layout,
       headers: parts.plan.headers,
-      next: counted(report, step.rowLocal ? next : gated(behind, preview, next)),
-      ahead: behind.length === 0 ? countedAhead(report, output.ahead) : null,
+      next: counted(report, watched(watch, index + 1, step.rowLocal ? next : gated(behind, preview, next))),
+      // Rows that are held as the bytes that they become cannot be shown.
+      ahead: behind.length === 0 && watch === null ? countedAhead(report, output.ahead) : null,
       kernel: parts.kernel,
       arena: parts.arena,
       clock: parts.clock,
@@ -94,7 +100,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
       spill: parts.spill,
       tables: parts.tables,
       report,
-      errors: new StepErrors(errors, index, step.operation, report.errors),
+      errors: watch === null ? stepErrors : watchedErrors(watch, index, stepErrors),
       where,
       cellWhere,
       beforeRows,
@@ -113,20 +119,12 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     };
     if (index % LINKS_AT_ONCE === 0 && parts.clock.isDue()) yield PAUSE;
   }
-  return new Chain(parts, links, next, errors, output, works);
+  watch?.begin(parts.plan, parts.report);
+  return new Chain(parts, links, watched(watch, 0, next), errors, output, works);
 }
 
 function emptyReport({ operation: { name, id } }: PlannedStep): OperationReport {
   return { operation: name, id, rows_in: 0, rows_out: 0, cells_changed: 0, errors: {} };
-}
-
-/** Where a column stands in a schema: found once for all, and only if somebody asks. */
-export function finderIn(schema: Schema): (column: Column) => number {
-  let indexes: ReadonlyMap<number, number> | null = null;
-  return ({ id }) => {
-    indexes ??= new Map(schema.map((column, index) => [column.id, index]));
-    return indexes.get(id) ?? -1;
-  };
 }
 
 /** Id of the flag column, or null. */
@@ -206,7 +204,8 @@ class Chain implements Pipeline {
     this.#works = works;
     this.#parts = parts;
     this.#links = links;
-    this.#exactEnd = ExactEnd.of(links, errors);
+    // It lets a batch through twice, which a watcher would see.
+    this.#exactEnd = parts.watch === null ? ExactEnd.of(links, errors) : null;
     this.#preview = this.#exactEnd === null ? EndPreview.of(links, parts.plan.schema, flagOf(parts)) : null;
     this.#first = this.#preview === null ? first : gated(links, this.#preview, first);
     this.#errors = errors;
@@ -250,7 +249,7 @@ class Chain implements Pipeline {
 
   verdict(rowsRead: number): Failure | null {
     const { first } = this.#errors;
-    if (first !== null) this.#reportOnly(first);
+    if (first !== null && this.#parts.watch?.gathers !== true) this.#reportOnly(first);
     return this.#errors.verdict(this.#parts.template.defaults, rowsRead);
   }
 

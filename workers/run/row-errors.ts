@@ -36,15 +36,21 @@ interface StepMark extends StepState {
 export class RunErrors {
   readonly #steps = new Map<number, StepState>();
   readonly rejected: RejectedRows | null;
+  readonly #gathers: boolean;
   #failedCheck: { readonly step: number; readonly message: string } | null = null;
 
-  /** @param rejected null: no operation rejects rows */
-  constructor(rejected: RejectedRows | null = null) {
+  /**
+   * @param rejected null: no operation rejects rows
+   * @param gathers a row that ends the Run keeps nobody from going on
+   */
+  constructor(rejected: RejectedRows | null = null, gathers = false) {
     this.rejected = rejected;
+    this.#gathers = gathers;
   }
 
   /** True once a row has ended the Run: what follows is only read for its syntax. */
   get fatal(): boolean {
+    if (this.#gathers) return false;
     for (const { fatal } of this.#steps.values()) if (fatal !== null) return true;
     return false;
   }

@@ -10,6 +10,7 @@ import type { PreparedTemplate } from '../plan/prepared-template.ts';
 import type { RunTask } from '../protocol/messages.ts';
 import type { SharedOutput } from './output-stage.ts';
 import type { RunReport } from './report.ts';
+import type { RunWatch } from './run-watch.ts';
 
 export interface RunJob {
   readonly task: RunTask;
@@ -37,6 +38,8 @@ export interface RunJob {
   beat(): void;
   /** The thread's, for large files. */
   readonly readAhead?: ReadAheadThread;
+  /** Sees the rows behind each operation; without it there is nobody. */
+  readonly watch?: RunWatch;
   /** Rows of a batch at most; smaller ones are for tests, results do not depend on it. */
   readonly batchRowsMax?: number;
 }

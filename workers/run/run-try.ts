@@ -165,6 +165,7 @@ export class RunTry {
       report: this.#report,
       meta: this.#metaOf(reader),
       shared: this.#job.shared ?? null,
+      watch: this.#job.watch ?? null,
     });
     this.#pipeline = yield* this.#inSlices(building);
     return this.#pipeline;
@@ -215,10 +216,13 @@ export class RunTry {
 
   *#readAll(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
     const rowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
+    const readMax = this.#job.watch?.rowsMax ?? Number.POSITIVE_INFINITY;
     for (;;) {
       this.#arena.clear();
       const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
-      const batch = reader.next(Math.min(rowsMax, wanted));
+      const left = readMax - reader.rowsRead;
+      if (left <= 0) return;
+      const batch = reader.next(Math.min(rowsMax, wanted, left));
       if (batch === 'wait') yield this.#clock.rest(() => reader.wait());
       else if (batch === 'end') return;
       else {

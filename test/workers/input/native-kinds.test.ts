@@ -102,7 +102,7 @@ async function through(steps: readonly object[], rows: number, spills = false): 
     const parts = { plan, template, task, kernel, arena, budget, spill, tables: new Map() };
     const clock = new SliceClock(() => {});
     const report = emptyReport(task);
-    const pipeline = done(buildPipeline({ ...parts, clock, report, meta: {}, shared: null }));
+    const pipeline = done(buildPipeline({ ...parts, clock, report, meta: {}, shared: null, watch: null }));
     for (const _ of pipeline.prepare());
     for (;;) {
       arena.clear();

@@ -1,0 +1,125 @@
+// `template-run studio`: a page on this machine that shows what each operation of a Template does to a sample file, while the
+// Template is written.
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { templateFormat } from '../../workers/template/template-text.ts';
+import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
+import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
+import { StudioServer } from '../studio/studio-server.ts';
+import { StudioSession } from '../studio/studio-session.ts';
+import { TemplateStore } from '../studio/template-store.ts';
+import { WatchThread } from '../studio/watch-thread.ts';
+import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
+import { flagsHelp, parseFlags } from './flags.ts';
+import { readLocalTables } from './local-template.ts';
+import { TestEngine } from './test-engine.ts';
+
+const FLAGS = {
+  port: { kind: 'value', placeholder: 'NUMBER', purpose: 'port on 127.0.0.1; 0 takes any free one (0)' },
+  'no-open': { kind: 'switch', purpose: 'prints the address and opens no browser (off)' },
+  tables: { kind: 'value', placeholder: 'DIR', purpose: 'reference tables, NAME.csv (none)' },
+  secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, each a file of its name (none)' },
+} as const;
+
+export const command: Command = {
+  name: 'studio',
+  usage: `template-run studio TEMPLATE SAMPLE
+
+Shows in a browser what each operation of the Template (JSON or YAML) does to the rows of the sample file, while you write it.
+The page is served on 127.0.0.1 to who has the address that is printed; rows never leave this machine. It writes the
+Template alone, when you save. A Template that is not there yet begins empty. Ctrl-C ends it.
+
+${flagsHelp(FLAGS)}
+
+Exit status: 0 ended, 1 the port cannot be had, 2 usage.`,
+  run: openStudio,
+};
+
+const PORT_MAX = 65_535;
+
+async function openStudio(args: readonly string[], io: CommandIo): Promise<number> {
+  const { values, switches, positionals } = parseFlags(args, FLAGS);
+  const [templatePath, samplePath, ...more] = positionals;
+  if (templatePath === undefined || samplePath === undefined || more.length > 0) {
+    throw new UsageError('Write a Template file and a sample file.');
+  }
+  const format = templateFormat(templatePath);
+  if (format === null) throw new UsageError(`${templatePath}: a Template's name ends in .json, .yaml or .yml.`);
+  const port = portOf(values.get('port') ?? '0');
+  const sampleBytes = sizeOf(samplePath);
+  const store = new TemplateStore(resolve(templatePath), format === 'json' ? EMPTY_JSON : EMPTY_YAML);
+  // What cannot be read is said here, and not in the page.
+  store.read();
+  const tables = readLocalTables(values.get('tables') ?? null);
+  const secretsDirectory = values.get('secrets') ?? null;
+  let rowsRead = 0;
+  const thread = new WatchThread({
+    memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes()),
+    tables,
+    secretsDirectory,
+    onProgress: (rows) => {
+      rowsRead = rows;
+    },
+  });
+  try {
+    return await TestEngine.with(async (engine) => {
+      const tests = engine.forAccount(tables, secretsDirectory);
+      const session = new StudioSession({
+        templatePath,
+        format,
+        samplePath: resolve(samplePath),
+        sampleBytes,
+        store,
+        thread,
+        runTest: (run) => tests.run(run),
+      });
+      const server = new StudioServer({ session, rowsRead: () => rowsRead }, (fault) =>
+        io.stderr.write(`template-run studio: ${(fault as Error).stack ?? String(fault)}\n`),
+      );
+      return await serve(server, port, !switches.has('no-open'), io);
+    });
+  } finally {
+    await thread.close();
+  }
+}
+
+const EMPTY_YAML = 'format: 1\noperations: []\noutput: {format: csv}\n';
+const EMPTY_JSON = '{\n  "format": 1,\n  "operations": [],\n  "output": {"format": "csv"}\n}\n';
+
+async function serve(server: StudioServer, port: number, opens: boolean, io: CommandIo): Promise<number> {
+  const ended = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve());
+  });
+  let address: string;
+  try {
+    address = await server.listen(port);
+  } catch (error) {
+    io.stderr.write(`template-run studio: ${(error as Error).message}\n`);
+    return EXIT_FAILED;
+  }
+  io.stdout.write(`${address}\n`);
+  if (opens) openBrowser(address, io);
+  await ended;
+  await server.close();
+  return EXIT_OK;
+}
+
+/** Where there is none, the address is enough. */
+function openBrowser(address: string, io: CommandIo): void {
+  const [program, ...args] = process.platform === 'darwin' ? ['open'] : ['xdg-open'];
+  const child = spawn(program!, [...args, address], { stdio: 'ignore', detached: true });
+  child.on('error', () => io.stderr.write('No browser was found: open the address above in one.\n'));
+  child.unref();
+}
+
+function portOf(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > PORT_MAX) throw new UsageError('--port takes a number up to 65535.');
+  return Number(text);
+}
+
+function sizeOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile()) throw new UsageError(`${path} is no file.`);
+  return stats.size;
+}

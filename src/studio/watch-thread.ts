@@ -1,0 +1,120 @@
+// The command's side of the thread in which Runs are watched: asks it, and takes it down.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { WATCH_ENTRY } from '../../workers/built-files.ts';
+import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
+import type { TaskTable } from '../../workers/protocol/messages.ts';
+import type {
+  FromWatchThread,
+  RowsRequest,
+  SourceRows,
+  SourceRowsRequest,
+  TracedCell,
+  TraceRequest,
+  Watched,
+  WatchedRows,
+  WatchRequest,
+  WatchThreadRequest,
+  WatchThreadStart,
+} from '../../workers/watch/watch-messages.ts';
+import { MemoryBudget } from '../admission/memory-budget.ts';
+
+export interface WatchThreadSettings {
+  readonly memoryBudgetBytes: number;
+  readonly tables: Readonly<Record<string, TaskTable>>;
+  readonly secretsDirectory: string | null;
+  /** Rows that the Run under way has read. */
+  readonly onProgress: (rowsRead: number) => void;
+}
+
+interface Waiting {
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (fault: Error) => void;
+}
+
+export class WatchThread {
+  readonly #worker: Worker;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'template-run-studio-'));
+  readonly #wanted = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #onProgress: (rowsRead: number) => void;
+  #number = 0;
+  #isClosed = false;
+
+  constructor(settings: WatchThreadSettings) {
+    this.#onProgress = settings.onProgress;
+    const start: WatchThreadStart = {
+      kernels: compileKernels(),
+      budget: new MemoryBudget(settings.memoryBudgetBytes, 1).buffer,
+      wanted: this.#wanted.buffer as SharedArrayBuffer,
+      folder: this.#folder,
+      tables: settings.tables,
+      secretsDirectory: settings.secretsDirectory,
+    };
+    this.#worker = new Worker(WATCH_ENTRY, { workerData: start });
+    this.#worker.on('message', (message: FromWatchThread) => this.#take(message));
+    this.#worker.on('error', (error) => this.#lose(error));
+    this.#worker.on('exit', () => this.#lose(new Error('the thread of the studio has ended')));
+  }
+
+  /** Ends the Run that is under way. Null: it was ended for a later one. */
+  watch(request: Omit<WatchRequest, 'kind'>): Promise<Watched | null> {
+    return this.#ask({ kind: 'watch', ...request }) as Promise<Watched | null>;
+  }
+
+  /** Null: no Run has come to its first row yet. */
+  rows(request: Omit<RowsRequest, 'kind'>): Promise<WatchedRows | null> {
+    return this.#ask({ kind: 'rows', ...request }) as Promise<WatchedRows | null>;
+  }
+
+  trace(request: Omit<TraceRequest, 'kind'>): Promise<readonly TracedCell[] | null> {
+    return this.#ask({ kind: 'trace', ...request }) as Promise<readonly TracedCell[] | null>;
+  }
+
+  sourceRows(request: Omit<SourceRowsRequest, 'kind'>): Promise<SourceRows | null> {
+    return this.#ask({ kind: 'source_rows', ...request }) as Promise<SourceRows | null>;
+  }
+
+  /** The Run under way ends without an answer. */
+  stop(): void {
+    Atomics.store(this.#wanted, 0, 0);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.stop();
+    await this.#worker.terminate();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #ask(request: WatchThreadRequest): Promise<unknown> {
+    const number = ++this.#number;
+    if (request.kind === 'watch') Atomics.store(this.#wanted, 0, number);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(number, { resolve, reject });
+      this.#worker.postMessage({ number, request });
+    });
+  }
+
+  #take(message: FromWatchThread): void {
+    if (message.kind === 'progress') {
+      this.#onProgress(message.rowsRead);
+      return;
+    }
+    const waiting = this.#waiting.get(message.number);
+    this.#waiting.delete(message.number);
+    if (message.kind === 'answer') waiting?.resolve(message.answer);
+    else if (message.kind === 'cancelled') waiting?.resolve(null);
+    else waiting?.reject(new Error(`${message.message}\n${message.stack}`));
+  }
+
+  #lose(error: Error): void {
+    for (const { resolve, reject } of this.#waiting.values()) {
+      if (this.#isClosed) resolve(null);
+      else reject(error);
+    }
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,30 @@
+// Asks the studio's server. The token stands behind the # of the page's address, which no request carries.
+import type { StudioRefusal } from '../src/studio/studio-answers.ts';
+
+export class AskError extends Error {
+  readonly status: number;
+  readonly body: StudioRefusal;
+
+  constructor(status: number, body: StudioRefusal) {
+    super(body.message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+const token = location.hash.slice(1);
+
+export async function ask<Answer>(route: string, body?: object): Promise<Answer> {
+  const [method, path] = route.split(' ') as [string, string];
+  const response = await fetch(path, {
+    method,
+    headers: {
+      Authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as Answer;
+  if (!response.ok) throw new AskError(response.status, answer as AskError['body']);
+  return answer;
+}

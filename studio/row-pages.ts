@@ -1,0 +1,53 @@
+// The rows that the grid shows, fetched in pages and kept until another Run was watched, or another step is looked at.
+import { type Signal, signal } from '@preact/signals';
+import type { RowFilter, WatchedRow, WatchedRows } from '../workers/watch/watch-messages.ts';
+import { ask } from './ask.ts';
+
+const PAGE_ROWS = 100;
+
+export class RowPages {
+  /** Counts pages that have come: whoever shows rows reads it. */
+  readonly arrived: Signal<number> = signal(0);
+  readonly count: Signal<number> = signal(0);
+  readonly #step: number;
+  readonly #filter: RowFilter;
+  readonly #pages = new Map<number, readonly WatchedRow[] | null>();
+
+  constructor(step: number, filter: RowFilter) {
+    this.#step = step;
+    this.#filter = filter;
+    void this.#fetch(0);
+  }
+
+  /** Null: it is not here yet. */
+  row(index: number): WatchedRow | null {
+    return this.#pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS] ?? null;
+  }
+
+  /** Fetches what is missing of these rows, and the pages beside them. */
+  want(from: number, to: number): void {
+    const last = Math.floor(Math.max(0, this.count.peek() - 1) / PAGE_ROWS);
+    const first = Math.max(0, Math.floor(from / PAGE_ROWS) - 1);
+    for (let page = first; page <= Math.min(last, Math.floor(to / PAGE_ROWS) + 1); page++) {
+      if (!this.#pages.has(page)) void this.#fetch(page);
+    }
+  }
+
+  async #fetch(page: number): Promise<void> {
+    this.#pages.set(page, null);
+    try {
+      const found = await ask<WatchedRows | null>('POST /api/rows', {
+        step: this.#step,
+        filter: this.#filter,
+        from: page * PAGE_ROWS,
+        count: PAGE_ROWS,
+      });
+      this.#pages.set(page, found?.rows ?? []);
+      this.count.value = found?.count ?? 0;
+      this.arrived.value++;
+    } catch {
+      // It is asked for again when it is wanted again; that the server is gone is told by the state of the page.
+      this.#pages.delete(page);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// Debian's Chromium, driven by playwright-core, for tests of the studio's page. A test that finds none is skipped, with the reason.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Test } from 'tap';
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** How long a condition of the page is waited for, in milliseconds: the machine may have much else to do. */
+const PATIENCE_MILLISECONDS = 60_000;
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** False: there is a browser. Else why the tests are skipped. */
+export const NO_BROWSER: string | false = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`;
+
+export interface Opened {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Messages of the console, faults of the page and requests to other hosts: none is wanted. */
+  readonly troubles: readonly string[];
+}
+
+/** @param address of a studio */
+export async function openPage(t: Test, address: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Opened> {
+  const profile = mkdtempSync(join(tmpdir(), 'template-run-browser-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: FLAGS,
+    viewport: { width: 1280, height: 800 },
+    colorScheme,
+    reducedMotion: 'reduce',
+    timeout: PATIENCE_MILLISECONDS,
+  });
+  t.teardown(async () => {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  });
+  context.setDefaultTimeout(PATIENCE_MILLISECONDS);
+  const page = context.pages()[0] ?? (await context.newPage());
+  const troubles: string[] = [];
+  const { origin } = new URL(address);
+  page.on('console', (message) => troubles.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => troubles.push(`fault: ${error.message}`));
+  context.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) troubles.push(`request: ${request.url()}`);
+  });
+  await page.goto(address);
+  await page.locator('.grid [role=gridcell]').first().waitFor();
+  return { page, context, troubles };
+}

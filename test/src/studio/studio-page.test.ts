@@ -1,0 +1,170 @@
+// The studio's page in a browser: a Template is written, its rows change, an error is found, a test is made, all is saved; by
+// keys alone too, in both themes, and without a word of the browser's console.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { test } from 'tap';
+import { cli } from '../commands/command-line.ts';
+import { NO_BROWSER, openPage } from './browser.ts';
+import { startStudio } from './studio-process.ts';
+
+const BANK = readFileSync('examples/catalog/templates/demo/bank-statement.yaml', 'utf8');
+const STATEMENT = readFileSync('examples/files/bank-statement.csv', 'utf8');
+
+const options = { skip: NO_BROWSER };
+
+/** Set by who wants to look at the pictures: a folder. */
+const PICTURES = process.env['TEMPLATE_RUN_TEST_PICTURES'];
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/${name}.png` });
+}
+
+function cellTexts(page: Page, column: number): Promise<string[]> {
+  return page.locator(`.grid [role=gridcell][aria-colindex="${column}"]`).allInnerTexts();
+}
+
+test('type, see the rows change, find the error, make a test, save', options, async (t) => {
+  const template = BANK.slice(0, BANK.indexOf('tests:'));
+  const studio = await startStudio(t, { template, sample: STATEMENT });
+  const { page, troubles } = await openPage(t, studio.address);
+  const steps = page.getByRole('navigation', { name: 'Steps' });
+  await steps.getByRole('button', { name: /^8 parse_number/ }).click();
+  await page.locator('.cell.decimal.changed').first().waitFor();
+  t.strictSame((await cellTexts(page, 7)).slice(0, 2), ['-1234.56, changed', '-48.20, changed']);
+  t.match(await page.locator('footer').innerText(), /A Run would write 5 rows\./);
+  // Another decimal mark: no amount reads any more, and the first row would end a Run.
+  const editor = page.locator('.cm-content');
+  await editor.click();
+  const line = page.locator('.cm-line', { hasText: 'parse_number' });
+  await line.scrollIntoViewIfNeeded();
+  await line.click();
+  await page.keyboard.press('End');
+  for (let back = 0; back < '}}'.length; back++) await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type(', where: "amount != null"');
+  await page.getByText(/A Run would write 5 rows/).waitFor();
+  t.ok(await page.getByTitle('not saved').isVisible(), 'the text is not saved');
+  const wrong = (await page.locator('.cm-line', { hasText: 'parse_number' }).innerText()).replace('columns: amount', 'columns: amout');
+  await line.click();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Shift+End');
+  await page.keyboard.insertText(wrong.trimStart());
+  await page.getByText(/NOT_IN_SAMPLE: "amout"/).first().waitFor();
+  // One click mends it.
+  await page.locator('.cm-lintRange-error').first().hover();
+  await page.getByRole('button', { name: 'Write "amount"' }).click();
+  await page.getByText(/A Run would write 5 rows/).waitFor();
+  // The way of a cell.
+  await page.locator('.cell.decimal.changed').first().click();
+  const trace = page.getByRole('region', { name: 'Trace of a cell' });
+  t.match(await trace.innerText(), /input -1\.234,56[\s\S]*parse_number -1234\.56 changed/);
+  // A test of two rows, without what they say.
+  await page.locator('.cell.number', { hasText: /^1$/ }).click();
+  await page.locator('.cell.number', { hasText: /^2$/ }).click();
+  await page.getByRole('button', { name: '+ Test (2)' }).click();
+  await page.getByText(/^Added the test/).waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved.').waitFor();
+  const saved = readFileSync(studio.templatePath, 'utf8');
+  t.match(saved, /\ntests:\n {2}- name: "rows of a sample, scrambled/);
+  t.notMatch(saved, /Muster|DE8937040044053201/);
+  const tested = await cli('template', 'test', studio.templatePath);
+  t.equal(tested.status, 0, tested.stdout);
+  t.strictSame(troubles, []);
+});
+
+test('by keys alone', options, async (t) => {
+  const studio = await startStudio(t, { template: BANK, sample: STATEMENT });
+  const { page, troubles } = await openPage(t, studio.address);
+  const focused = (): Promise<string> => page.evaluate('document.activeElement.innerText');
+  await page.keyboard.press('F6');
+  t.match(await focused(), /input/, 'F6 leads to the steps');
+  for (let step = 1; step <= 8; step++) {
+    await page.keyboard.press('ArrowDown');
+    await page.locator(`.steps [aria-current] .number >> text="${step}"`).waitFor();
+  }
+  await page.locator('.cell.decimal.changed').first().waitFor();
+  await page.keyboard.press('F6');
+  await page.locator('.grid [data-active=true]:focus').waitFor();
+  for (const key of ['Control+Home', 'End', 'ArrowLeft', 'ArrowDown']) await page.keyboard.press(key);
+  await page.locator('.grid [data-active=true]:focus').filter({ hasText: '-48.20' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Trace of a cell' }).waitFor();
+  await page.keyboard.press('Space');
+  await page.getByRole('button', { name: '+ Test (1)' }).waitFor();
+  await page.keyboard.press('Control+ArrowUp');
+  await page.locator('.grid [role=columnheader]:focus').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Profile of a column' }).waitFor();
+  await page.keyboard.press('Shift+F6');
+  await page.keyboard.press('x');
+  await page.locator('.steps .off', { hasText: 'parse_number (off)' }).waitFor();
+  await page.getByText(/"amount|EXPR|amount/).first().waitFor();
+  await page.keyboard.press('F6');
+  await page.keyboard.press('F6');
+  await page.locator('.cm-content:focus').waitFor();
+  await page.keyboard.press('Control+z');
+  await page.locator('.steps .off').waitFor({ state: 'detached' });
+  // Tab leads out of the editor: nobody is caught there.
+  await page.keyboard.press('Tab');
+  t.equal(await page.locator('.cm-content:focus').count(), 0);
+  t.strictSame(troubles, []);
+});
+
+test('what another program writes is shown, and never lost', options, async (t) => {
+  const studio = await startStudio(t, { template: BANK, sample: STATEMENT });
+  const { page } = await openPage(t, studio.address);
+  writeFileSync(studio.templatePath, `# theirs\n${BANK}`);
+  await page.locator('.cm-line', { hasText: '# theirs' }).waitFor();
+  await page.locator('.cm-line').first().click();
+  await page.keyboard.type('# mine ');
+  writeFileSync(studio.templatePath, `# theirs again\n${BANK}`);
+  await page.keyboard.press('Control+s');
+  await page.getByRole('alert').waitFor();
+  t.match(readFileSync(studio.templatePath, 'utf8'), /^# theirs again\n/);
+  await page.getByRole('button', { name: 'Keep mine' }).click();
+  await page.keyboard.press('Control+s');
+  await page.getByText('Saved.').waitFor();
+  t.match(readFileSync(studio.templatePath, 'utf8'), /# mine/);
+});
+
+test('axe-core finds nothing, in both themes', options, async (t) => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  for (const theme of ['light', 'dark'] as const) {
+    const studio = await startStudio(t, { template: BANK, sample: STATEMENT });
+    const { page } = await openPage(t, studio.address, theme);
+    await page.getByRole('button', { name: /^8 parse_number/ }).click();
+    await page.locator('.cell.decimal.changed').first().click();
+    await page.getByRole('region', { name: 'Trace of a cell' }).waitFor();
+    await picture(page, `studio-${theme}`);
+    // By the debugger, as the page's policy lets no script in.
+    await page.evaluate(axe);
+    const found = (await page.evaluate('axe.run()')) as {
+      readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+    };
+    t.strictSame(found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]), [], theme);
+  }
+});
+
+test('2,000 rows and 500 columns are scrolled without cells that are missing', options, async (t) => {
+  const columns = Array.from({ length: 500 }, (_, index) => `c${index}`);
+  const rows = Array.from({ length: 2_000 }, (_, row) => columns.map((_, column) => `${row}.${column}`).join(','));
+  const sample = `${columns.join(',')}\n${rows.join('\n')}\n`;
+  const studio = await startStudio(t, { template: 'format: 1\noperations: []\n', sample });
+  const { page, troubles } = await openPage(t, studio.address);
+  t.equal(await page.locator('.grid').getAttribute('aria-rowcount'), '2001');
+  t.equal(await page.locator('.grid').getAttribute('aria-colcount'), '501');
+  t.ok((await page.locator('.grid [role=gridcell]').count()) < 2_000, 'only what can be seen is made');
+  for (const [row, column] of [
+    [1_000, 250],
+    [1_999, 499],
+    [3, 499],
+    [1_500, 0],
+  ] as const) {
+    await page.locator('.grid').evaluate((grid, [top, left]) => grid.scrollTo(left!, top!), [row * 26, column * 150]);
+    await page.locator('.grid [role=gridcell]').filter({ hasText: `${row}.${column}` }).first().waitFor();
+    const blank = await page.locator('.grid [role=rowheader]').filter({ hasText: '…' }).count();
+    t.equal(blank, 0, `around row ${row}`);
+  }
+  t.strictSame(troubles, []);
+});

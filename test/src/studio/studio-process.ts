@@ -1,0 +1,72 @@
+// A studio as a process, with a Template and a sample in a folder of the test's own, and a client of its answers.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Test } from 'tap';
+
+/** The build is started as users start it. */
+const PROGRAM = join(import.meta.dirname, '..', '..', '..', 'src', 'cli.js');
+
+export interface RunningStudio {
+  /** With the token behind its #. */
+  readonly address: string;
+  readonly origin: string;
+  readonly templatePath: string;
+  ask(route: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<StudioAnswer>;
+}
+
+export interface StudioAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // What a test looks at of an answer, it names itself.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  readonly body: any;
+}
+
+/** @param template its text, or null where there is no file yet */
+export async function startStudio(
+  t: Test,
+  { template, sample, sampleName = 'sample.csv' }: { template: string | null; sample: string; sampleName?: string },
+): Promise<RunningStudio> {
+  const folder = t.testdir({});
+  const templatePath = join(folder, 'template.yaml');
+  if (template !== null) writeFileSync(templatePath, template);
+  writeFileSync(join(folder, sampleName), sample);
+  const args = [PROGRAM, 'studio', templatePath, join(folder, sampleName), '--no-open'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => end(child));
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const [origin, token] = line.split('/#') as [string, string];
+  return {
+    address: line,
+    origin,
+    templatePath,
+    async ask(route, body, headers = {}) {
+      const [method, path] = route.split(' ') as [string, string];
+      const response = await fetch(origin + path, {
+        method,
+        headers: { Authorization: `Bearer ${token}`, ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text.startsWith('<') ? text : parsed(text) };
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}

@@ -1,0 +1,171 @@
+// The studio's server: whom it answers, what it writes, and what it says of a Template over a sample.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { cli } from '../commands/command-line.ts';
+import { startStudio } from './studio-process.ts';
+
+const TEMPLATE = `format: 1
+operations:
+  # The name without spaces around it.
+  - {text: {columns: name, steps: [trim]}}
+  - {parse_number: {columns: amount, decimal: ","}}
+output: {format: csv}
+`;
+
+const SAMPLE = 'name,amount\n Ada ,"1,50"\nBob,x\n Eve,"3,00"\n';
+
+test('it answers its own page alone', async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { hostname, port } = new URL(studio.origin);
+  t.equal(hostname, '127.0.0.1');
+  const page = await studio.ask('GET /');
+  t.equal(page.status, 200);
+  const policy = page.headers.get('content-security-policy') ?? '';
+  t.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-([\w-]{22})';/);
+  t.match(policy, /require-trusted-types-for 'script'/);
+  const nonce = /'nonce-([\w-]{22})'/.exec(policy)![1]!;
+  t.ok(page.body.includes(`content="${nonce}"`), 'the page knows the nonce of its own answer');
+  t.notOk(page.body.includes('Ada'), 'and nothing of the sample');
+  t.match(await studio.ask('GET /api/state'), {
+    status: 200,
+    body: { template: 'template.yaml', sample: 'sample.csv' },
+  });
+  for (const authorization of ['', 'Bearer ', 'Bearer AAAAAAAAAAAAAAAAAAAAAA']) {
+    const refused = await studio.ask('GET /api/state', undefined, { Authorization: authorization });
+    t.match(refused, { status: 401, body: { code: 'UNAUTHENTICATED' } }, authorization);
+  }
+  const foreign = await studio.ask('POST /api/stop', {}, { Origin: 'https://example.com' });
+  t.match(foreign, { status: 403, body: { code: 'FORBIDDEN' } });
+  const rebound = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = { Host: 'rebound.example.com' };
+    request({ host: hostname, port, path: '/', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+  t.equal(rebound, 403, 'another Host');
+  t.match(await studio.ask('POST /', {}), { status: 405 });
+  t.match(await studio.ask('GET /api/nothing'), { status: 404, body: { code: 'NOT_FOUND' } });
+  t.match(await studio.ask('POST /api/look', { source: 1 }), { status: 400, body: { code: 'BAD_REQUEST' } });
+  t.match(await studio.ask('POST /api/rows', { step: -1 }), { status: 400 });
+  t.match(await studio.ask('POST /api/test', { source: TEMPLATE, rows: [] }), { status: 400 });
+});
+
+test('steps, rows, troubles and the way of a cell', async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const looked = await studio.ask('POST /api/look', { source: TEMPLATE, step: 2, whole: false });
+  t.match(looked.body, {
+    problems: [],
+    isStale: false,
+    failure: { code: 'TEMPLATE_ROW_ERROR', place: { row: 2, step: 1, column: 'amount' } },
+    watched: {
+      isPartial: false,
+      rowsRead: 3,
+      headers: ['name', 'amount'],
+      steps: [
+        { operation: null, rows: 3, changedRows: 0 },
+        { operation: 'text', line: 4, rows: 3, cellsChanged: 2, changedRows: 2 },
+        { operation: 'parse_number', rows: 2, errors: { NOT_A_NUMBER: { count: 1, rows: [2] } } },
+      ],
+      profiles: [{ rows: 2 }, { least: '1.50', most: '3.00' }],
+    },
+  });
+  const changed = await studio.ask('POST /api/rows', { step: 1, filter: 'changed', from: 0, count: 10 });
+  t.match(changed.body, {
+    count: 2,
+    rows: [
+      { sourceRow: 1, cells: ['Ada', '1,50'], changed: [{ column: 0, text: ' Ada ' }] },
+      { sourceRow: 3, cells: ['Eve', '3,00'] },
+    ],
+  });
+  const errors = await studio.ask('POST /api/rows', { step: 2, filter: 'errors', from: 0, count: 10 });
+  t.match(errors.body, {
+    count: 1,
+    rows: [{ sourceRow: 2, cells: ['Bob', 'x'], troubles: [{ code: 'NOT_A_NUMBER' }] }],
+  });
+  const columnId = looked.body.watched.steps[0].columns[1].id;
+  const trace = await studio.ask('POST /api/trace', { sourceRow: 2, repeat: 0, columnId });
+  t.match(trace.body, [
+    { operation: null, text: 'x', isThere: true },
+    { operation: 'text', text: 'x', isChanged: false },
+    { operation: 'parse_number', isThere: false, troubles: [{ code: 'NOT_A_NUMBER' }] },
+  ]);
+});
+
+test('problems of the text, and columns that the sample does not have', async (t) => {
+  const studio = await startStudio(t, { template: null, sample: SAMPLE });
+  const state = await studio.ask('GET /api/state');
+  const empty = state.body.source as string;
+  t.match(await studio.ask('POST /api/look', { source: empty, step: 0 }), {
+    body: { problems: [], watched: { rowsRead: 3 } },
+  });
+  const unsound = await studio.ask('POST /api/look', { source: 'operations: [{drpo: {}}]', step: 0 });
+  t.match(unsound.body, { problems: [{ line: 1, code: 'UNKNOWN_OPERATION' }], watched: null });
+  const misspelt = TEMPLATE.replace('columns: amount', 'columns: amout');
+  const { body } = await studio.ask('POST /api/look', { source: misspelt, step: 2 });
+  t.match(body, {
+    problems: [
+      {
+        line: 5,
+        code: 'NOT_IN_SAMPLE',
+        message: '"amout" is not in the sample, or not clear there. Did you mean "amount"?',
+      },
+    ],
+    failure: { code: 'TEMPLATE_COLUMNS_MISSING' },
+    watched: { headers: ['name', 'amount'], steps: [{ operation: null, rows: 3 }] },
+  });
+});
+
+test('it saves the Template, and never writes over what another program wrote', async (t) => {
+  const studio = await startStudio(t, { template: TEMPLATE, sample: SAMPLE });
+  const { sha256 } = (await studio.ask('GET /api/state')).body;
+  const saved = await studio.ask('PUT /api/template', { source: `${TEMPLATE}# mine\n`, sha256 });
+  t.equal(saved.status, 200);
+  t.equal(readFileSync(studio.templatePath, 'utf8'), `${TEMPLATE}# mine\n`);
+  writeFileSync(studio.templatePath, `${TEMPLATE}# theirs\n`);
+  const refused = await studio.ask('PUT /api/template', { source: TEMPLATE, sha256: saved.body.sha256 });
+  t.match(refused, { status: 409, body: { code: 'TEMPLATE_CHANGED', source: `${TEMPLATE}# theirs\n` } });
+  t.equal(readFileSync(studio.templatePath, 'utf8'), `${TEMPLATE}# theirs\n`);
+  const again = await studio.ask('PUT /api/template', { source: TEMPLATE, sha256: refused.body.sha256 });
+  t.equal(again.status, 200);
+});
+
+test('a test made of rows holds nothing that they said, and passes', async (t) => {
+  const secret = 'name,amount\nGeheimrat,"98765432,50"\n Müller ,"55443322,00"\n';
+  const studio = await startStudio(t, { template: TEMPLATE, sample: secret });
+  await studio.ask('POST /api/look', { source: TEMPLATE, step: 0 });
+  const made = await studio.ask('POST /api/test', { source: TEMPLATE, rows: [1, 2] });
+  t.equal(made.status, 200, made.body.message);
+  const source = made.body.source as string;
+  t.ok(source.startsWith(TEMPLATE), 'the lines that were there stay as they were');
+  for (const text of ['Geheimrat', 'Müller', '98765432', '55443322']) t.notOk(source.includes(text), text);
+  t.match(source, /"?[A-Z][a-z]{8},"\d{8},\d\d"/, 'in the same shape');
+  const second = (await studio.ask('POST /api/test', { source, rows: [1] })).body.source as string;
+  const path = join(t.testdir({ 'tested.yaml': second }), 'tested.yaml');
+  const tested = await cli('template', 'test', path);
+  t.equal(tested.status, 0, tested.stdout);
+  t.equal(tested.stdout.match(/^ok/gm)?.length, 2, tested.stdout);
+  t.match(await studio.ask('POST /api/test', { source, rows: [99] }), { status: 422, body: { code: 'NO_TEST' } });
+});
+
+test('of a sample of more than 16 MiB the first rows are read, and all when that is asked for', async (t) => {
+  const line = `Ada,"1,5"${' '.repeat(90)}\n`.replace('"1,5" ', '"1,50",');
+  const rows = Math.ceil((17 * 1024 * 1024) / line.length);
+  const studio = await startStudio(t, { template: TEMPLATE, sample: `name,amount,note\n${line.repeat(rows)}` });
+  t.equal((await studio.ask('GET /api/state')).body.sampleRowsMax, 1000);
+  const first = await studio.ask('POST /api/look', { source: TEMPLATE, step: 2 });
+  t.match(first.body.watched, { isPartial: true, rowsRead: 1000, profiles: [{ rows: 1000 }, {}, {}] });
+  const whole = await studio.ask('POST /api/look', { source: TEMPLATE, step: 2, whole: true });
+  t.match(whole.body.watched, { isPartial: false, rowsRead: rows, rowsWritten: rows });
+  t.match(whole.body.watched.profiles[1], { rows, distinct: 1 });
+  const stopped = studio.ask('POST /api/look', { source: TEMPLATE, step: 1, whole: true });
+  // Whichever comes first: the later request ends the one before.
+  const later = await studio.ask('POST /api/look', { source: TEMPLATE, step: 0 });
+  t.match(later.body, { isStale: false, watched: { isPartial: true } });
+  t.equal((await stopped).status, 200);
+});

@@ -1,0 +1,157 @@
+// What the cells of one column are like, over all rows that came: blanks, different values, the most frequent ones, shapes,
+// least and most, a histogram. Sees each cell once and holds no more than its ceilings.
+import type { ColumnType } from '../batch/schema.ts';
+import { Decimal } from '../values/decimal.ts';
+
+/** Different values that are told apart: beyond, the profile says "more than". */
+const VALUES_MAX = 20_000;
+
+/** Longer texts are not held to be told apart: the profile is for columns of values, not of documents. */
+const VALUE_CHARACTERS_MAX = 200;
+
+/** Characters of a shape: what stands behind them seldom tells columns apart. */
+const SHAPE_CHARACTERS_MAX = 40;
+
+/** Shapes that are counted. */
+const SHAPES_MAX = 1_000;
+
+/** Numbers that make the histogram and the quantities: 8 bytes each. */
+const NUMBERS_MAX = 1_000_000;
+
+export const FREQUENT_VALUES = 20;
+const FREQUENT_SHAPES = 5;
+export const HISTOGRAM_BARS = 12;
+
+export interface Counted {
+  readonly text: string;
+  readonly count: number;
+}
+
+export interface Profile {
+  readonly rows: number;
+  /** Nulls, and texts of nothing but spaces. */
+  readonly blank: number;
+  /** Up to VALUES_MAX; with `moreDistinct` there are more. */
+  readonly distinct: number;
+  readonly moreDistinct: boolean;
+  readonly frequent: readonly Counted[];
+  /** Letters as a and A, digits as 9; each run of more than one as one with a plus. */
+  readonly shapes: readonly Counted[];
+  /** As texts; null where there are no values. By value where these are numbers or dates, else as texts. */
+  readonly least: string | null;
+  readonly most: string | null;
+  /** Rows in HISTOGRAM_BARS parts of equal width from least to most; null where the column has no numbers or dates. */
+  readonly histogram: readonly number[] | null;
+}
+
+export class ColumnProfile {
+  readonly #hasOrder: boolean;
+  readonly #values = new Map<string, number>();
+  readonly #shapes = new Map<string, number>();
+  #numbers: Float64Array;
+  #numbersCount = 0;
+  #rows = 0;
+  #blank = 0;
+  #moreDistinct = false;
+  #least: { readonly text: string; readonly order: number | string } | null = null;
+  #most: { readonly text: string; readonly order: number | string } | null = null;
+
+  constructor(type: ColumnType) {
+    this.#hasOrder = !['text', 'json', 'boolean'].includes(type);
+    this.#numbers = new Float64Array(this.#hasOrder ? 1024 : 0);
+  }
+
+  /** @param value as CellReader gives it, for its order */
+  add(text: string | null, value: unknown): void {
+    this.#rows++;
+    if (text === null || text.trim() === '') {
+      this.#blank++;
+      return;
+    }
+    this.#count(text);
+    const order = this.#hasOrder ? orderOf(value) : text.slice(0, VALUE_CHARACTERS_MAX);
+    if (this.#least === null || order < this.#least.order) this.#least = { text: cut(text), order };
+    if (this.#most === null || order > this.#most.order) this.#most = { text: cut(text), order };
+    if (typeof order === 'number') this.#keep(order);
+  }
+
+  get profile(): Profile {
+    return {
+      rows: this.#rows,
+      blank: this.#blank,
+      distinct: this.#values.size,
+      moreDistinct: this.#moreDistinct,
+      frequent: mostFrequent(this.#values, FREQUENT_VALUES),
+      shapes: mostFrequent(this.#shapes, FREQUENT_SHAPES),
+      least: this.#least?.text ?? null,
+      most: this.#most?.text ?? null,
+      histogram: this.#histogram(),
+    };
+  }
+
+  #count(text: string): void {
+    const known = this.#values.get(text);
+    if (known !== undefined) this.#values.set(text, known + 1);
+    else if (this.#values.size < VALUES_MAX && text.length <= VALUE_CHARACTERS_MAX) this.#values.set(text, 1);
+    else this.#moreDistinct = true;
+    if (this.#hasOrder) return;
+    const shape = shapeOf(text);
+    const count = this.#shapes.get(shape);
+    if (count !== undefined || this.#shapes.size < SHAPES_MAX) this.#shapes.set(shape, (count ?? 0) + 1);
+  }
+
+  #keep(value: number): void {
+    if (this.#numbersCount === NUMBERS_MAX || !Number.isFinite(value)) return;
+    if (this.#numbersCount === this.#numbers.length) {
+      const larger = new Float64Array(this.#numbers.length * 2);
+      larger.set(this.#numbers);
+      this.#numbers = larger;
+    }
+    this.#numbers[this.#numbersCount++] = value;
+  }
+
+  #histogram(): readonly number[] | null {
+    if (this.#numbersCount === 0) return null;
+    const values = this.#numbers.subarray(0, this.#numbersCount);
+    let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const value of values) {
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    const bars = Array.from({ length: HISTOGRAM_BARS }, () => 0);
+    const width = (most - least) / HISTOGRAM_BARS;
+    for (const value of values) {
+      const bar = width > 0 ? Math.min(HISTOGRAM_BARS - 1, Math.floor((value - least) / width)) : 0;
+      bars[bar]!++;
+    }
+    return bars;
+  }
+}
+
+/** Letters as a and A, digits as 9, runs of more than one as one with a plus. */
+export function shapeOf(text: string): string {
+  return text
+    .slice(0, SHAPE_CHARACTERS_MAX)
+    .replace(/\p{Lu}/gu, 'A')
+    .replace(/\p{L}/gu, (letter) => (letter === 'A' ? letter : 'a'))
+    .replace(/\p{Nd}/gu, '9')
+    .replace(/([Aa9])\1+/g, '$1+');
+}
+
+function cut(text: string): string {
+  return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX)}…`;
+}
+
+/** Of numbers, decimals, dates and times: as a double, which is exact enough for a picture. */
+function orderOf(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof Decimal) return Number(value.toString());
+  return Date.parse(String(value));
+}
+
+/** The highest counts; of equal ones the first text. */
+function mostFrequent(counts: ReadonlyMap<string, number>, countMax: number): Counted[] {
+  const sorted = [...counts].sort(([a, some], [b, others]) => others - some || (a < b ? -1 : 1));
+  return sorted.slice(0, countMax).map(([text, count]) => ({ text, count }));
+}
