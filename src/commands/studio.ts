@@ -10,10 +10,10 @@ import { StudioServer } from '../studio/studio-server.ts';
 import { StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
 import { WatchThread } from '../studio/watch-thread.ts';
+import { TestEngine } from '../template-tests/test-engine.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { flagsHelp, parseFlags } from './flags.ts';
 import { readLocalTables } from './local-template.ts';
-import { TestEngine } from './test-engine.ts';
 
 const FLAGS = {
   port: { kind: 'value', placeholder: 'NUMBER', purpose: 'port on 127.0.0.1; 0 takes any free one (0)' },

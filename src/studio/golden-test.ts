@@ -4,8 +4,7 @@
 import { checkTemplate } from '../../workers/plan/check-template.ts';
 import { parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
 import type { SourceRows } from '../../workers/watch/watch-messages.ts';
-import type { RunTest, TestInput } from '../commands/template-test.ts';
-import { rowsOf } from '../commands/template-test.ts';
+import { type RunTest, rowsOf, type TestInput } from '../template-tests/run-tests.ts';
 import { Scrambler } from './scramble.ts';
 import type { MadeTest } from './studio-answers.ts';
 
@@ -30,7 +29,7 @@ interface NewTest {
 }
 
 export async function withGoldenTest(
-  { path, source, format }: TemplateToTest,
+  { source, format }: TemplateToTest,
   { headers, rows }: SourceRows,
   run: RunTest,
 ): Promise<MadeTest> {
@@ -43,8 +42,7 @@ export async function withGoldenTest(
   const text = csvText([headers, ...cells]);
   const parts: TestInput = { input: Buffer.from(text), ending: 'csv', delimiter: ',', headerRow: 0, tables: {} };
   const { failure } = await run({ source, format, ...parts });
-  const file = { path, source, format, template: checked.template, problems: [] };
-  const expect = failure === null ? { rows: await rowsOf(file, parts, run) } : { error: failure.code };
+  const expect = failure === null ? { rows: await rowsOf({ source, format }, parts, run) } : { error: failure.code };
   const name = testName(checked.template.tests.length, rows.length);
   const test: NewTest = { name, input: { text, delimiter: ',', header_row: 0 }, expect };
   const made = format === 'json' ? inJson(source, test) : inYaml(source, test);

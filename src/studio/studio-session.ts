@@ -7,7 +7,7 @@ import { sampleProblems } from '../../workers/plan/sample-problems.ts';
 import type { Template } from '../../workers/template/template.ts';
 import { parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
 import type { RowsRequest, TraceRequest, Watched } from '../../workers/watch/watch-messages.ts';
-import type { RunTest } from '../commands/template-test.ts';
+import type { RunTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
 import type { Looked, MadeTest, StudioState } from './studio-answers.ts';
 import type { StoredTemplate, TemplateStore } from './template-store.ts';

@@ -97,7 +97,11 @@ async function contentOf(file: TestedTemplate, text?: string, path?: string): Pr
 }
 
 /** The rows that the Template makes, by its own operations and columns, written as JSON. */
-export async function rowsOf(file: TestedTemplate, parts: TestInput, run: RunTest): Promise<unknown[]> {
+export async function rowsOf(
+  file: Pick<TestedTemplate, 'source' | 'format'>,
+  parts: TestInput,
+  run: RunTest,
+): Promise<unknown[]> {
   const read = parseTemplate(file.source, file.format);
   if ('problems' in read) throw new Error('a sound Template cannot be read again');
   const whole = read.text.root.value as { readonly output?: { readonly columns?: unknown } };

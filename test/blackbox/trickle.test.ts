@@ -73,7 +73,7 @@ t.test('a few trickling uploads keep nobody out', { timeout: MINUTES_3 }, async 
   // Half of the budget free is what they give way for: which of them keeps its state then depends on who came first.
   const left = await until(heldByRuns, (bytes) => bytes <= HALF_BYTES, PATIENCE_MILLISECONDS);
   t.ok(left <= HALF_BYTES, `the slow ones hold ${left} bytes`);
-  t.strictSame(await early(names, held), [], "none of them is answered yet");
+  t.strictSame(await early(names, held), [], 'none of them is answered yet');
   trickling.on = false;
   const answers = await Promise.all(trickles);
   for (const [index, answer] of answers.entries()) {
