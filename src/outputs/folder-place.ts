@@ -38,6 +38,10 @@ export class FolderPlace implements SharedPlace {
     return new Map([['timeout', this.#writing.late + this.#reading.late]]);
   }
 
+  hurry(): void {
+    this.#writing.hurry();
+  }
+
   close(): void {}
 
   async put(name: string, content: Uint8Array | string, _sizeBytes: number, milliseconds: number): Promise<string> {

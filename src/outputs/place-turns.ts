@@ -9,6 +9,9 @@ export class PlaceTurns {
   late = 0;
   #taken = 0;
   readonly #waiting = new Set<() => void>();
+  /** Of those who wait no longer than they said. */
+  readonly #limited = new Set<() => void>();
+  #isHurried = false;
 
   /** @param what whose turns these are, for whoever waits in vain */
   constructor(what: string, turnsMax: number) {
@@ -33,24 +36,34 @@ export class PlaceTurns {
       const begin = async (): Promise<void> => {
         try {
           const made = await this.#work(work);
-          clearTimeout(timer);
           if (isLate) await undo(made).catch(() => {});
           else resolve(made);
         } catch (fault) {
-          clearTimeout(timer);
           reject(fault);
         }
+        clearTimeout(timer);
+        this.#limited.delete(giveUp);
       };
-      const timer = setTimeout(() => {
+      const giveUp = (): void => {
         isLate = true;
         this.late += 1;
+        clearTimeout(timer);
+        this.#limited.delete(giveUp);
         this.#waiting.delete(begin);
         reject(new SharedStoreUnavailableError(this.#what, new Error('it does not answer'), false));
-      }, milliseconds);
+      };
+      const timer = setTimeout(giveUp, this.#isHurried ? 0 : milliseconds);
+      this.#limited.add(giveUp);
       if (this.#taken >= this.#turnsMax) return void this.#waiting.add(begin);
       this.#taken += 1;
       void begin();
     });
+  }
+
+  /** Nobody waits any more, from now on. */
+  hurry(): void {
+    this.#isHurried = true;
+    for (const giveUp of [...this.#limited]) giveUp();
   }
 
   /** The turn is taken; it goes to the next who waits. */

@@ -25,6 +25,9 @@ export interface SharedPlace {
   /** How often it did not do what was asked, by reason. */
   readonly troubles: ReadonlyMap<string, number>;
 
+  /** Nothing is waited for any more: the node ends. */
+  hurry(): void;
+
   close(): void;
 }
 

@@ -193,6 +193,26 @@ for (const [name, open] of PLACES) {
       t.equal(await fleet.quotaUsed(), 2);
     },
   );
+
+  t.test(
+    `${name} that hangs while a node is told to stop: who waits is answered`,
+    { skip: skipWithoutRedis },
+    async (t) => {
+      const place = await open(t);
+      const fleet = await start(t, place, { 'drain-ms': 500 });
+      place.hang();
+      const waiting = LARGE.map((text) => fleet.client(0).upload('pick', [file(text)]));
+      await until(
+        () => fleet.quotaUsed('acme', 1),
+        (used) => used === waiting.length,
+      );
+      fleet.nodes[0]!.signal('SIGTERM');
+      for (const answer of await Promise.all(waiting)) expectError(t, answer, 503, 'SERVER_BUSY');
+      t.equal(await fleet.quotaUsed('acme', 1), 0, 'nothing is charged');
+      place.goOn();
+      t.equal(await fleet.nodes[0]!.exited(), 0);
+    },
+  );
 }
 
 t.test(

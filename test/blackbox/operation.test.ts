@@ -29,7 +29,6 @@ const catalog: CatalogDescription = {
   },
 };
 
-/** fleet-restart.test.ts has what clients see of it then. */
 const isTakenOut = skipBehindBalancer('a node that is not ready gets no request');
 
 t.test(

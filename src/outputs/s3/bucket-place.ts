@@ -47,6 +47,10 @@ export class BucketPlace implements SharedPlace {
     return this.#requests.troubles;
   }
 
+  hurry(): void {
+    this.#uploads.hurry();
+  }
+
   close(): void {
     this.#requests.close();
   }

@@ -21,6 +21,10 @@ export async function checkRedis(link: RedisLink, log: Log): Promise<void> {
   if (major !== undefined && Number(major) < REDIS_MAJOR_MIN) {
     throw new RedisOpenError(`it is version ${major}, and ${REDIS_MAJOR_MIN} is the first one that will do`);
   }
+  const [, mode = ''] = /^redis_mode:(\w+)/m.exec(info) ?? [];
+  if (mode === 'cluster' || mode === 'sentinel') {
+    throw new RedisOpenError(`it is a ${mode}: write the address of a primary, or one that follows it`);
+  }
   const policy = await setting(link, 'maxmemory-policy', log);
   if (policy !== null && policy !== 'noeviction') {
     throw new RedisOpenError(`its maxmemory-policy is ${policy}, which drops charges: set it to noeviction`);

@@ -82,7 +82,10 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
     figures: (): readonly StoreFigure[] =>
       fleetFigures({ link, membership, claims, reaper, desk, place }, settings.catalogDigest()),
     trouble: () => membership.trouble,
-    hurry: () => desk.hurry(),
+    hurry: () => {
+      desk.hurry();
+      place.hurry();
+    },
     close: async () => {
       clearInterval(sweeper);
       await reaper.stop();
