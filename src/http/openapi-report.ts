@@ -36,6 +36,7 @@ const INPUT = {
     errors: ROW_ERRORS_REF,
     quotes_after_space: { const: true, description: 'Only where there were such quotes.' },
     header_lines: { type: 'integer', minimum: 2, description: 'Only where several lines were joined into one header.' },
+    comment_lines: { type: 'integer', minimum: 1, description: 'Only where lines were left out as comments.' },
   },
   required: ['type', 'encoding', 'delimiter', 'header_row', 'errors'],
 };

@@ -5,9 +5,10 @@ import type { OperationReport, RunReport } from './report.ts';
 /** The report as JSON. */
 export function reportText(report: RunReport): string {
   const { template_sha256, rows_read, rows_written, input, output, tables, rejects } = report;
-  const { type, encoding, delimiter, header_row, errors, quotes_after_space, header_lines } = input;
+  const { type, encoding, delimiter, header_row, errors, quotes_after_space, header_lines, comment_lines } = input;
   const spaced = quotes_after_space === true ? ',"quotes_after_space":true' : '';
   const lines = header_lines === undefined ? '' : `,"header_lines":${header_lines}`;
+  const comments = comment_lines === undefined ? '' : `,"comment_lines":${comment_lines}`;
   const lost = output.errors === undefined ? '' : `,"errors":${objectText(output.errors)}`;
   const apart = rejects === undefined ? '' : `,"rejects":${objectText(rejects)}`;
   let operations = '';
@@ -15,7 +16,7 @@ export function reportText(report: RunReport): string {
   return (
     `{"template_sha256":"${template_sha256}","rows_read":${rows_read},"rows_written":${rows_written},` +
     `"input":{"type":"${type}","encoding":"${encoding}","delimiter":${textOrNull(delimiter)},` +
-    `"header_row":${header_row},"errors":${objectText(errors)}${spaced}${lines}},"operations":[${operations}],` +
+    `"header_row":${header_row},"errors":${objectText(errors)}${spaced}${lines}${comments}},"operations":[${operations}],` +
     `"output":{"formulas_guarded":${output.formulas_guarded}${lost}},"tables":${objectText(tables)}${apart}}`
   );
 }

@@ -65,6 +65,8 @@ export interface RunReport {
     quotes_after_space?: true;
     /** Of a header of several lines, whose texts were joined; absent for one. */
     header_lines?: number;
+    /** Lines left out as comments; absent where there were none. */
+    comment_lines?: number;
   };
   operations: OperationReport[];
   output: {
@@ -94,6 +96,11 @@ export function tellInput(
   Object.assign(input, { type, encoding, delimiter, header_row: headerRow });
   if (quotesAfterSpace === true) input.quotes_after_space = true;
   if (headerLines !== undefined) input.header_lines = headerLines;
+}
+
+/** Notes how many lines were left out as comments. */
+export function tellComments({ input }: RunReport, comments: { readonly lines: number } | undefined): void {
+  if (comments !== undefined && comments.lines > 0) input.comment_lines = comments.lines;
 }
 
 /** Counts one occurrence, keeping the first source rows, each once. */
