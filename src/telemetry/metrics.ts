@@ -8,6 +8,9 @@ import type { StoreFigure } from '../stores/stores.ts';
 import { EventLoopDelay } from './event-loop-delay.ts';
 import { figureText } from './figure-text.ts';
 
+/** By result. */
+type Counts = Readonly<Record<string, number>>;
+
 /** What is read at the moment of a scrape. */
 export interface MetricSources {
   /** Bytes by what holds them, and the limit. */
@@ -23,13 +26,8 @@ export interface MetricSources {
   liveThreads(): number;
   stuckThreads(): number;
   isReady(): Promise<boolean>;
-  /** Readings of the catalog's folder by their end, and whether the last one is in force. */
-  catalog(): {
-    readonly readings: Readonly<Record<string, number>>;
-    /** Templates' tests that were run, by how they ended. */
-    readonly tests: Readonly<Record<string, number>>;
-    readonly isInForce: boolean;
-  };
+  /** Readings of the catalog's folder and Templates' tests by their end, and whether the last reading is in force. */
+  catalog(): { readonly readings: Counts; readonly tests: Counts; readonly isInForce: boolean };
   /** What its stores tell of themselves. */
   figures(): readonly StoreFigure[];
   /** Quota of each account with a subscription; a limit of null = none. */
@@ -281,12 +279,7 @@ function quotaGauges(sources: MetricSources, registers: Registry[]): () => Promi
 }
 
 /** A counter for each of several results. */
-function countResults(
-  registers: Registry[],
-  name: string,
-  help: string,
-  counts: () => Readonly<Record<string, number>>,
-): void {
+function countResults(registers: Registry[], name: string, help: string, counts: () => Counts): void {
   new Counter({
     name,
     help,
