@@ -2,7 +2,6 @@
 // and replaced as a whole by CatalogStore; a Run keeps what it took from the snapshot it began with.
 import type { RateLimit } from '../stores/rate-limiter.ts';
 import type { EndpointName, KeyScope } from './access.ts';
-import type { TestsNamed } from './template-checker.ts';
 
 /** A plan's limits. null = none. */
 export interface Plan {
@@ -45,6 +44,12 @@ export interface CatalogTable {
   readonly sizeBytes: number;
   /** As that of a CatalogFile: the same, and not null, when the file was not changed since. */
   readonly version: string | null;
+}
+
+/** How many tests stand in a Template, and the files that they name. */
+export interface TestsNamed {
+  readonly count: number;
+  readonly files: readonly string[];
 }
 
 /** A Template of an account. `Checked` is what the Template checker made of it. */

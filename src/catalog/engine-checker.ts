@@ -5,7 +5,8 @@ import { reservationBytes } from '../../workers/plan/reservation.ts';
 import type { Template } from '../../workers/template/template.ts';
 import type { CheckedTemplate } from '../outputs/output-name.ts';
 import type { TemplateTest } from '../template-tests/run-tests.ts';
-import type { TemplateCheck, TestsNamed } from './template-checker.ts';
+import type { TestsNamed } from './catalog.ts';
+import type { TemplateCheck } from './template-checker.ts';
 
 /** What a Template may refer to beside its own text: names alone. */
 export interface ReferenceNames {

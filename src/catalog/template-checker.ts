@@ -1,5 +1,5 @@
 // The seam to the Template checker of the engine: the catalog's loader is given a checker and knows no Template itself.
-import type { CatalogTable } from './catalog.ts';
+import type { CatalogTable, TestsNamed } from './catalog.ts';
 
 /** What a Template may refer to besides its own text. */
 export interface TemplateContext {
@@ -18,12 +18,6 @@ export interface SoundTemplate<Checked> {
   readonly outputFormat: string | null;
   readonly checked: Checked;
   readonly tests?: TestsNamed;
-}
-
-/** How many tests stand in a Template, and the files that they name. */
-export interface TestsNamed {
-  readonly count: number;
-  readonly files: readonly string[];
 }
 
 export interface TemplateProblem {

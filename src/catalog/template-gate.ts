@@ -90,8 +90,19 @@ export class TemplateGate {
 
 /** What is wrong with a Template whose tests name files of other folders; null: nothing. */
 export function strayFile(names: readonly string[]): string | null {
-  const isStray = names.some((name) => name.startsWith('/') || posix.normalize(name).startsWith('..'));
-  return isStray ? 'names a file outside of its own folder: tests of the catalog read what lies beside.' : null;
+  return names.some(leadsOut)
+    ? 'names a file outside of its own folder: tests of the catalog read what lies beside.'
+    : null;
+}
+
+function leadsOut(name: string): boolean {
+  let depth = 0;
+  for (const part of name.split('/')) {
+    if (part === '..') depth--;
+    else if (part !== '' && part !== '.') depth++;
+    if (depth < 0) return true;
+  }
+  return name.startsWith('/');
 }
 
 /** Null after a problem. */
@@ -100,21 +111,16 @@ async function readFiles(
   { account, folder, problems }: GateSettings,
 ): Promise<ReadonlyMap<string, Uint8Array> | null> {
   const files = new Map<string, Uint8Array>();
-  const own = `templates/${account}/`;
+  const stray = strayFile(tests!.files);
+  if (stray !== null) {
+    problems.add(file, '/tests', stray);
+    return null;
+  }
   for (const name of tests!.files) {
-    const path = posix.normalize(own + name);
-    if (!path.startsWith(own)) {
-      problems.add(
-        file,
-        '/tests',
-        'names a file outside of its own folder: tests of the catalog read what lies beside.',
-      );
-      return null;
-    }
     // Its own list: a problem is told of the Template.
     const found = new ProblemList();
     const reader = folder.reportingTo(found);
-    const entry = await reader.find(path);
+    const entry = await reader.find(posix.join('templates', account, name));
     const bytes = entry === null ? null : await reader.read(entry, TEST_FILE_BYTES_MAX);
     if (bytes === null) {
       problems.isPassing ||= found.isPassing;

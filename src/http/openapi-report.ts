@@ -46,6 +46,7 @@ const INPUT = {
         required: ['row', 'sheet', 'sheet_row'],
       },
     },
+    comment_lines: { type: 'integer', minimum: 1, description: 'Only where lines were left out as comments.' },
   },
   required: ['type', 'encoding', 'delimiter', 'header_row', 'errors'],
 };

@@ -8,6 +8,9 @@ import type { StoreFigure } from '../stores/stores.ts';
 import { EventLoopDelay } from './event-loop-delay.ts';
 import { figureText } from './figure-text.ts';
 
+/** By result. */
+type Counts = Readonly<Record<string, number>>;
+
 /** What is read at the moment of a scrape. */
 export interface MetricSources {
   /** Bytes by what holds them, and the limit. */
@@ -23,13 +26,8 @@ export interface MetricSources {
   liveThreads(): number;
   stuckThreads(): number;
   isReady(): Promise<boolean>;
-  /** Readings of the catalog's folder by their end, and whether the last one is in force. */
-  catalog(): {
-    readonly readings: Readonly<Record<string, number>>;
-    /** Templates' tests that were run, by how they ended. */
-    readonly tests: Readonly<Record<string, number>>;
-    readonly isInForce: boolean;
-  };
+  /** Readings of the catalog's folder and Templates' tests by their end, and whether the last reading is in force. */
+  catalog(): { readonly readings: Counts; readonly tests: Counts; readonly isInForce: boolean };
   /** What its stores tell of themselves. */
   figures(): readonly StoreFigure[];
   /** Quota of each account with a subscription; a limit of null = none. */
@@ -234,26 +232,10 @@ function gauges(sources: MetricSources, registers: Registry[]): void {
   });
   const inForce = '1: what lies in the catalog folder is in force; 0: it was refused, and the former goes on.';
   gauge('template_run_catalog_in_force', inForce, () => (sources.catalog().isInForce ? 1 : 0));
-  new Counter({
-    name: 'template_run_catalog_readings_total',
-    help: 'Readings of the catalog folder by result: loaded, refused, fault.',
-    labelNames: ['result'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [result, count] of Object.entries(sources.catalog().readings)) this.inc({ result }, count);
-    },
-  });
-  new Counter({
-    name: 'template_run_catalog_tests_total',
-    help: "Templates' tests that were run when the catalog was read, by result: passed, failed.",
-    labelNames: ['result'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [result, count] of Object.entries(sources.catalog().tests)) this.inc({ result }, count);
-    },
-  });
+  const readings = 'Readings of the catalog folder by result: loaded, refused, fault.';
+  countResults(registers, 'template_run_catalog_readings_total', readings, () => sources.catalog().readings);
+  const tests = "Templates' tests that were run when the catalog was read, by result: passed, failed.";
+  countResults(registers, 'template_run_catalog_tests_total', tests, () => sources.catalog().tests);
   const delay = new EventLoopDelay();
   const window = '99th percentile of the last full 30 s.';
   gauge('template_run_event_loop_delay_p99_seconds', window, () => delay.p99Seconds);
@@ -294,4 +276,18 @@ function quotaGauges(sources: MetricSources, registers: Registry[]): () => Promi
       if (quota.limit !== null) limit.set({ account: quota.account }, quota.limit);
     }
   };
+}
+
+/** A counter for each of several results. */
+function countResults(registers: Registry[], name: string, help: string, counts: () => Counts): void {
+  new Counter({
+    name,
+    help,
+    labelNames: ['result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(counts())) this.inc({ result }, count);
+    },
+  });
 }

@@ -123,6 +123,17 @@ golden('unpivot by a pattern of names', [
   },
 ]);
 
+golden('rows and columns exchanged', [
+  {
+    name: 'unpivot and pivot, where the names are listed',
+    template: `operations:
+  - unpivot: {columns: {except: [key]}, names_to: item, values_to: cell}
+  - pivot: {group_by: item, names_from: key, values_from: cell, values: [net, tax], other: error}`,
+    input: 'key,a,b,c\nnet,1,2,\ntax,3,x,5\n',
+    output: 'item,net,tax\na,1,3\nb,2,x\nc,,5\n',
+  },
+]);
+
 golden('parts of a text that are dropped', [
   {
     name: 'counted from the end, with the flag and with a column of the same name',

@@ -1,7 +1,7 @@
 // The values below a table (input.footer): the last records of a file that is whole, looked at before its first.
 import { TextDecoder } from 'node:util';
 import { META_RECORDS_MAX } from '../template/section-schemas.ts';
-import type { MetaValue } from '../template/template.ts';
+import type { TemplateInput } from '../template/template.ts';
 import type { Coroutine } from '../thread/coroutine.ts';
 import { Sample } from './detect/sample.ts';
 import type { Encoding } from './encoding/encoding.ts';
@@ -35,21 +35,20 @@ export function* readFooter(form: FooterForm, settings: OpenSettings): Coroutine
   if (input.footer.length === 0) return null;
   if (whole === undefined) throw new Error('a file whose end is looked at is read where none can be whole');
   const file = yield* whole();
-  return { values: footerOf(tailOf(file, form), form, input.footer, input.nullValues), source: new OwnedSource(file) };
+  return { values: footerOf(tailOf(file, form), form, input), source: new OwnedSource(file) };
 }
 
 function footerOf(
   text: string,
   { delimiter, quote }: FooterForm,
-  wanted: readonly MetaValue[],
-  nullValues: readonly string[],
+  { footer, nullValues, csv: { comment } }: TemplateInput,
 ): MetaValues {
-  const search = new MetaSearch(wanted, nullValues);
+  const search = new MetaSearch(footer, nullValues);
   const lines = text.split(/\r\n|[\r\n]/).slice(-META_RECORDS_MAX);
   let record = 0;
   // From the last line upwards; a cell of several lines is none of a footer.
   for (const line of lines.reverse()) {
-    if (line === '') continue;
+    if (line === '' || (comment !== null && line.startsWith(comment))) continue;
     if (!search.wants(record)) break;
     const [texts] = new Sample(line, { delimiter, quote }, true).first(1);
     search.take(record++, texts ?? [], delimiter);

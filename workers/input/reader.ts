@@ -13,6 +13,8 @@ export interface FileHead {
   readonly quote: string | null;
   /** Spaces between a delimiter and an opening quote were left out. */
   readonly quotesAfterSpace?: true;
+  /** Lines were left out that begin with a comment's mark. */
+  readonly hasComments?: true;
   /** Nothing separates fields, whatever the delimiter: the header holds none. */
   readonly oneColumn?: true;
   /** 0-based record of the header, null when there is none. */

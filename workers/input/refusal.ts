@@ -13,9 +13,11 @@ const DELETE = 0x7f;
 const OTHER_BEGINNINGS = [0x5b, 0x7b, 0x3c];
 
 /** Failed UNSUPPORTED_FILE_TYPE for a type that is known and read by none; null for a text that may be a table. */
-export function refusalOf(start: FileStart, { csv }: TemplateInput): Failed | null {
+export function refusalOf(start: FileStart, { csv, format }: TemplateInput): Failed | null {
   const type = knownTypeOf(start.bytes);
   if (type !== null) return unsupported(type);
+  // Any text is lines.
+  if (format === 'lines') return null;
   const sample = start.text(csv.encoding);
   if (beginsAsTable(sample)) return null;
   const text = sampleText(sample);

@@ -5,10 +5,12 @@ import type { OperationReport, RunReport } from './report.ts';
 /** The report as JSON. */
 export function reportText(report: RunReport): string {
   const { template_sha256, rows_read, rows_written, input, output, tables, rejects } = report;
-  const { type, encoding, delimiter, header_row, errors, quotes_after_space, header_lines, places } = input;
+  const { type, encoding, delimiter, header_row, errors, quotes_after_space, header_lines } = input;
+  const { places, comment_lines } = input;
   const spaced = quotes_after_space === true ? ',"quotes_after_space":true' : '';
   const lines = header_lines === undefined ? '' : `,"header_lines":${header_lines}`;
   const placed = places === undefined ? '' : `,"places":${JSON.stringify(places)}`;
+  const comments = comment_lines === undefined ? '' : `,"comment_lines":${comment_lines}`;
   const lost = output.errors === undefined ? '' : `,"errors":${objectText(output.errors)}`;
   const apart = rejects === undefined ? '' : `,"rejects":${objectText(rejects)}`;
   let operations = '';
@@ -16,7 +18,8 @@ export function reportText(report: RunReport): string {
   return (
     `{"template_sha256":"${template_sha256}","rows_read":${rows_read},"rows_written":${rows_written},` +
     `"input":{"type":"${type}","encoding":"${encoding}","delimiter":${textOrNull(delimiter)},` +
-    `"header_row":${header_row},"errors":${objectText(errors)}${spaced}${lines}${placed}},"operations":[${operations}],` +
+    `"header_row":${header_row},"errors":${objectText(errors)}${spaced}${lines}${placed}${comments}},` +
+    `"operations":[${operations}],` +
     `"output":{"formulas_guarded":${output.formulas_guarded}${lost}},"tables":${objectText(tables)}${apart}}`
   );
 }

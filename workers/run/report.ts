@@ -69,6 +69,8 @@ export interface RunReport {
     header_lines?: number;
     /** Of a workbook, where the rows stand that errors name, by row; absent where there are none. */
     places?: ReportedPlace[];
+    /** Lines left out as comments; absent where there were none. */
+    comment_lines?: number;
   };
   operations: OperationReport[];
   output: {
@@ -124,6 +126,11 @@ export function tellInput(
   Object.assign(input, { type, encoding, delimiter, header_row: headerRow });
   if (quotesAfterSpace === true) input.quotes_after_space = true;
   if (headerLines !== undefined) input.header_lines = headerLines;
+}
+
+/** Notes how many lines were left out as comments. */
+export function tellComments({ input }: RunReport, comments: { readonly lines: number } | undefined): void {
+  if (comments !== undefined && comments.lines > 0) input.comment_lines = comments.lines;
 }
 
 /** Counts one occurrence, keeping the first source rows, each once. */

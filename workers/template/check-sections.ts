@@ -41,7 +41,7 @@ export function checkOutputColumns(
 }
 
 function checkInput(
-  { columns, csv, fixed, preamble, footer }: TemplateInput,
+  { columns, format, csv, fixed, preamble, footer }: TemplateInput,
   patterns: ColumnPatterns,
   { encodings }: TemplateLanguage,
   report: ReportProblem,
@@ -63,6 +63,7 @@ function checkInput(
   checkMeta(preamble, footer, patterns, report);
   checkEncoding(csv.encoding, encodings, report);
   if (fixed !== null) checkFixed(fixed.columns, csv, report);
+  checkFormat(format, fixed !== null, csv, report);
   if (csv.delimiter !== null && csv.delimiter === (csv.quote ?? '"')) {
     report('/input/csv/delimiter', 'BAD_VALUE', 'The delimiter and the quote are the same character.');
   }
@@ -105,6 +106,31 @@ function checkMeta(
       if (compiled !== null && 'problem' in compiled) report(`${pointer}/pattern`, 'BAD_PATTERN', compiled.problem);
     }
   }
+}
+
+function checkFormat(
+  format: TemplateInput['format'],
+  hasFixed: boolean,
+  { headerRow, headerRows, delimiter, quote }: CsvInput,
+  report: ReportProblem,
+): void {
+  const problem = (pointer: string, message: string): void => report(pointer, 'BAD_VALUE', message);
+  if (format === 'fixed' && !hasFixed)
+    problem('/input/format', 'Write the columns too: fixed: {columns: [{name: id, start: 1, length: 8}]}.');
+  if (format === 'lines' && hasFixed)
+    problem('/input/format', 'A file is read as lines or as fixed columns: leave "fixed" out, or write format: fixed.');
+  if (format === 'lines' && !hasFixed) {
+    for (const [setting, value] of Object.entries({ delimiter, quote }))
+      if (value) problem(`/input/csv/${setting}`, `A file of lines has no ${setting}: leave it out.`);
+  }
+  if (headerRows === null) return;
+  if (hasFixed || headerRow === 'none')
+    problem('/input/csv/header_rows', 'There is no header whose lines could be joined: leave it out.');
+  else if (headerRow !== null && headerRow < headerRows - 1)
+    problem(
+      '/input/csv/header_rows',
+      '"header_row" is the last line of the header, counted from 0: too few stand above it.',
+    );
 }
 
 function checkFixed(columns: readonly FixedColumn[], { delimiter, quote }: CsvInput, report: ReportProblem): void {

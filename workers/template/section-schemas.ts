@@ -19,11 +19,22 @@ const declaredColumn = Type.Object({
   required: Type.Boolean({ default: true, description: '`false`: a file without it gets a column of nulls.' }),
 });
 
+/** Lines of a header that a Template may declare: as many as forms of offices have. */
+const HEADER_ROWS_MAX = 10;
+
 const csvInput = Type.Object({
   delimiter: nullable(character('The character between fields.'), 'Character between fields; null = detect.'),
   header_row: nullable(
     Type.Union([Type.Integer({ minimum: 0 }), Type.Literal('none')], { title: 'a whole number from 0, or none' }),
     'Record of the header, from 0; `none` = no header, columns are column_1...; null = detect.',
+  ),
+  header_rows: nullable(
+    Type.Integer({ minimum: 1, maximum: HEADER_ROWS_MAX }),
+    'Lines of the header, whose texts are joined for each column; `header_row` is the last of them; null = detect, one where `header_row` is given.',
+  ),
+  comment: nullable(
+    Type.String({ pattern: '^[^\\s"]{1,8}$', title: 'up to 8 characters without spaces and quotes, such as "#"' }),
+    'Lines that begin with it are left out and counted, but for those inside quotes; they are no records. Null = none.',
   ),
   encoding: nullable(
     Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })], {
@@ -130,6 +141,12 @@ export const inputSection = Type.Object({
     description: 'Columns of the file that the Template neither declares nor reads.',
   }),
   null_values: Type.Array(Type.String(), { default: [''], description: 'Texts that mean "missing".' }),
+  format: Type.Enum(['auto', 'lines', 'fixed'], {
+    default: 'auto',
+    description:
+      '`auto`: what the file shows to be, with `fixed` a file of fixed columns; `lines`: a text each of whose lines is one cell of one column; ' +
+      '`fixed`: says that `fixed` has the columns.',
+  }),
   csv: Type.Optional(csvInput),
   fixed: nullable(fixedInput, 'The file has its columns at the same places of each line; null = it has not.'),
   json: Type.Optional(jsonInput),

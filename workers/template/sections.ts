@@ -41,9 +41,12 @@ export function inputOf(source: unknown): TemplateInput {
     duplicateHeaders: input.duplicate_headers,
     otherColumns: input.other_columns,
     nullValues: input.null_values,
+    format: input.format,
     csv: {
       delimiter: csv.delimiter,
       headerRow: csv.header_row,
+      headerRows: csv.header_rows,
+      comment: csv.comment,
       encoding: csv.encoding,
       quote: csv.quote,
       ragged: csv.ragged,

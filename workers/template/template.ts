@@ -39,6 +39,10 @@ export interface CsvInput {
   readonly delimiter: string | null;
   /** null = detect, 'none' = the file has no header: columns are column_1... */
   readonly headerRow: number | 'none' | null;
+  /** Lines of the header, of which `headerRow` is the last; null = detect, one where `headerRow` is given. */
+  readonly headerRows: number | null;
+  /** Lines that begin with it are no records; null = none. */
+  readonly comment: string | null;
   readonly encoding: EncodingSetting;
   /** null = detect, '' = none. */
   readonly quote: string | null;
@@ -72,6 +76,8 @@ export interface TemplateInput {
   readonly otherColumns: 'keep' | 'drop';
   /** Texts that mean "missing". */
   readonly nullValues: readonly string[];
+  /** `fixed` has `fixed` beside it, `lines` has not. */
+  readonly format: 'auto' | 'lines' | 'fixed';
   readonly csv: CsvInput;
   readonly json: JsonInput;
   /** Of a workbook, by name or number from 1; '*' = all visible ones with cells, null = the first of these. */

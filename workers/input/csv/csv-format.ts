@@ -1,13 +1,11 @@
 // The format CSV with all its kin: any delimiter and quote, any encoding, with or without a header.
 import { Failed } from '../../protocol/failure.ts';
 import { sampleText } from '../detect/detect-form.ts';
-import type { Detection, StreamedFormat } from '../format.ts';
+import type { StreamedFormat } from '../format.ts';
 import { beginsAsTable, refusalOf } from '../refusal.ts';
 import { CSV } from './csv-input.ts';
 import { openCsv } from './open-csv.ts';
 import { splitCsv } from './split-csv.ts';
-
-const POSSIBLE: Detection = { sureness: 'possible', problem: null };
 
 export const csvFormat: StreamedFormat = {
   name: CSV,
@@ -18,9 +16,10 @@ export const csvFormat: StreamedFormat = {
   /** Any text may be one that is no known other type. */
   detect(start, input) {
     if (refusalOf(start, input) !== null) return null;
+    const sureness = input.format === 'lines' ? 'signature' : 'possible';
     const text = start.text(input.csv.encoding);
-    if (beginsAsTable(text) || !start.isWhole || sampleText(text).trim() !== '') return POSSIBLE;
-    return { sureness: 'possible', problem: new Failed('MALFORMED_FILE', 'The file has only blank lines.') };
+    if (beginsAsTable(text) || !start.isWhole || sampleText(text).trim() !== '') return { sureness, problem: null };
+    return { sureness, problem: new Failed('MALFORMED_FILE', 'The file has only blank lines.') };
   },
 
   open: openCsv,

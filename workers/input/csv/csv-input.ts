@@ -42,7 +42,9 @@ export interface CsvReaderParts {
   readonly encoding: string;
   readonly largeRow: LargeRowAccess;
   /** For the FileHead, beside the dialect. */
-  readonly found?: Pick<FileHead, 'delimiter' | 'quotesAfterSpace' | 'oneColumn' | 'headerLines'>;
+  readonly found?: Pick<FileHead, 'delimiter' | 'quotesAfterSpace' | 'hasComments' | 'oneColumn' | 'headerLines'>;
+  /** Counts the lines that are left out. */
+  readonly comments?: { readonly lines: number };
   /**
    * Where nobody has declared the delimiter: so many rows with filled fields beyond the header's fail the file when most
    * rows are such. Without it they are counted.

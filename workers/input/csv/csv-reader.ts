@@ -1,6 +1,6 @@
 // The CSV fast lane: bytes to batches whose columns stay raw in the window until somebody asks for their text.
 import { BATCH_ROWS_MAX, Batch, type RawColumn, type RawTable } from '../../batch/batch.ts';
-import type { CodeCounts, RunReport } from '../../run/report.ts';
+import { type CodeCounts, type RunReport, tellComments } from '../../run/report.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { ReadAheadRows } from '../read-ahead/read-ahead-rows.ts';
 import type { FileHead, RowReader } from '../reader.ts';
@@ -113,6 +113,7 @@ class CsvReader implements RowReader {
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
+    tellComments(report, this.#parts.comments);
   }
 
   close(): void {

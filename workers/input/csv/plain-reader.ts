@@ -3,7 +3,7 @@
 import { BATCH_ROWS_MAX, Batch, type ViewsColumn } from '../../batch/batch.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { type CodeCounts, countCode, type RunReport } from '../../run/report.ts';
+import { type CodeCounts, countCode, type RunReport, tellComments } from '../../run/report.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { COLUMNS_MAX } from '../ceilings.ts';
 import type { FileHead, RowReader } from '../reader.ts';
@@ -87,6 +87,7 @@ class PlainReader implements RowReader {
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
+    tellComments(report, this.#parts.comments);
   }
 
   close(): void {

@@ -8,9 +8,9 @@ import { openCsvReader } from './csv-reader.ts';
 import { recordStart } from './record-start.ts';
 
 /** Files that can be read in parts: their bytes are the text, and the kernels read it. */
-function canSplit({ type, encoding, delimiter, quotesAfterSpace }: FileHead): boolean {
+function canSplit({ type, encoding, delimiter, quotesAfterSpace, hasComments }: FileHead): boolean {
   const isText = (type === 'csv' || type === 'tsv') && encoding === 'utf-8' && quotesAfterSpace !== true;
-  return isText && delimiter !== null && delimiter < '\x80';
+  return isText && hasComments !== true && delimiter !== null && delimiter < '\x80';
 }
 
 /** @param head of a file for which canSplit is true */

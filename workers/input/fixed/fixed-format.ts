@@ -9,6 +9,7 @@ import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
 import { MetaSearch } from '../meta-values.ts';
 import { refusalOf } from '../refusal.ts';
+import { UncommentedSource } from '../source/uncommented-source.ts';
 
 /** Name of the format, and type in the report. */
 export const FIXED = 'fixed';
@@ -34,11 +35,17 @@ export const fixedFormat: StreamedFormat = {
     const header = settings.overrides.headerRow ?? csv.headerRow;
     settings.onExplained?.({ headerRow: certain('the Template says where the columns are') });
     const footer = yield* readFooter({ delimiter: '', quote: '', encoding }, settings);
+    const text = textSource(footer?.source ?? source, encoding, settings);
+    const comments =
+      csv.comment === null
+        ? undefined
+        : new UncommentedSource(text, { mark: csv.comment, delimiter: '', quote: '', spaced: false });
     return yield* openFixedReader({
       format: FIXED,
       heap: settings.arena.heap,
       arena: settings.arena,
-      source: textSource(footer?.source ?? source, encoding, settings),
+      source: comments ?? text,
+      comments,
       encoding: encoding.name,
       columns: fixed!.columns,
       headerRow: header === 'none' ? null : header,

@@ -6,7 +6,7 @@ import type { Arena } from '../../memory/arena.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { LargeRowAccess } from '../../memory/large-row.ts';
 import { Failed } from '../../protocol/failure.ts';
-import { type CodeCounts, countCode, type RunReport } from '../../run/report.ts';
+import { type CodeCounts, countCode, type RunReport, tellComments } from '../../run/report.ts';
 import type { CsvInput, FixedColumn } from '../../template/template.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
 import { ROW_BYTES_MAX } from '../ceilings.ts';
@@ -48,6 +48,8 @@ export interface FixedReaderParts {
   readonly largeRow: LargeRowAccess;
   /** Is shown the lines above the header, each one field. */
   readonly preamble: MetaSearch;
+  /** Counts the lines that are left out. */
+  readonly comments?: { readonly lines: number } | undefined;
   /** Values below the table. */
   readonly footer: MetaValues;
   /** Bytes read at a time; results do not depend on it. */
@@ -163,6 +165,7 @@ class FixedReader implements RowReader {
 
   describe(report: RunReport): void {
     mergeCounts(report.input.errors, this.#counts);
+    tellComments(report, this.#parts.comments);
   }
 
   close(): void {

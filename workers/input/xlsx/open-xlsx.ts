@@ -134,7 +134,14 @@ function* openSheet(
         sink,
         giveWay,
       ),
-    { headerRow: overrides.headerRow ?? input.csv.headerRow, expected, giveWay, fillsMerged, preamble },
+    {
+      headerRow: overrides.headerRow ?? input.csv.headerRow,
+      headerRows: input.csv.headerRows,
+      expected,
+      giveWay,
+      fillsMerged,
+      preamble,
+    },
   );
   return header === null ? null : { chosen, header, merged };
 }

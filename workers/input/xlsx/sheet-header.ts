@@ -33,12 +33,20 @@ export type ReadFirst = (sink: LeadingRows, isMerged: boolean) => Coroutine<void
 export interface HeaderSettings {
   /** Row of the sheet from 0, 'none' = it has no header, null = detect. */
   readonly headerRow: number | 'none' | null;
+  /** Lines of the header, of which `headerRow` is the last; null = one where that is given, else detect. */
+  readonly headerRows: number | null;
   readonly expected: ExpectedHeaders | null;
   readonly giveWay: GiveWay;
   /** Is shown the rows above the header, at their places in the sheet. */
   readonly preamble: MetaSearch | null;
   /** Values of merged cells are in all cells that they cover. */
   readonly fillsMerged: boolean;
+}
+
+/** Among the rows that were found: the last line of the header, and the first that is joined to it. */
+interface FoundLines {
+  readonly row: number;
+  readonly first: number;
 }
 
 /** Null when the sheet has no cells. Throws Failed. */
@@ -48,17 +56,19 @@ export function* findSheetHeader(
   settings: HeaderSettings,
 ): Coroutine<SheetHeader | null> {
   const headerRow = headerRowOf(chosen, settings);
-  const from = typeof headerRow === 'number' ? headerRow + 1 : 1;
+  const headerRows = chosen.range === null ? settings.headerRows : null;
+  const declared = Math.min(headerRows ?? 1, typeof headerRow === 'number' ? headerRow + 1 : 1);
+  const from = typeof headerRow === 'number' ? headerRow + 2 - declared : 1;
   const leading = new LeadingRows(from);
   yield* read(leading, false);
   if (leading.firstRow === 0) return emptySheet(from > 1);
   const found =
     typeof headerRow === 'number'
-      ? { row: 0, first: 0 }
+      ? { row: headerRow + 1 - leading.firstRow, first: 0 }
       : headerRow === 'none'
         ? null
-        : yield* detect(leading, settings);
-  if (typeof headerRow === 'number' && leading.firstRow !== from) {
+        : ofLines(yield* detect(leading, settings), headerRows);
+  if (typeof headerRow === 'number' && (found!.row < 0 || (leading.rows[found!.row] ?? []).length === 0)) {
     throw new Failed('MALFORMED_FILE', `The header row of sheet ${chosen.number} is a blank row.`);
   }
   const columns = chosen.range === null ? widthOf(leading.rows.slice(found?.first ?? 0)) : widthOfRange(chosen);
@@ -77,6 +87,13 @@ export function* findSheetHeader(
   const texts = joinHeaderLines(header);
   const named = blank.map((_, column) => texts[column] ?? '');
   return { row: row - 1, lines, texts: named, firstDataRow: row + 1, ...metaOf(settings.preamble) };
+}
+
+/** As many lines as the Template says, the last of them where it was found. */
+function ofLines(found: FoundLines | null, headerRows: number | null): FoundLines | null {
+  if (headerRows === null) return found;
+  const row = Math.max(found?.row ?? 0, headerRows - 1);
+  return { row, first: row - headerRows + 1 };
 }
 
 function metaOf(preamble: MetaSearch | null): Pick<SheetHeader, 'meta'> {
@@ -107,10 +124,7 @@ function emptySheet(isBehindRows: boolean): null {
 }
 
 /** The last line of the header and the first that is joined to it, among the rows that were found. */
-function* detect(
-  { rows }: LeadingRows,
-  { expected, giveWay }: HeaderSettings,
-): Coroutine<{ readonly row: number; readonly first: number } | null> {
+function* detect({ rows }: LeadingRows, { expected, giveWay }: HeaderSettings): Coroutine<FoundLines | null> {
   const isExpected = expected === null ? null : (cell: string): boolean => expected.has(cell);
   const records = listed(rows.slice(0, SAMPLE_RECORDS_MAX));
   const row = yield* inSlices(detectHeaderRow(records, isExpected), giveWay);

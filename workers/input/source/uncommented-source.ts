@@ -1,0 +1,131 @@
+// Leaves out the lines that begin with a comment's mark, but for those between quotes. They are no records: nothing that
+// counts lines or rows knows of them, but for the report, which tells how many there were.
+import { ConvertedSource } from './converted-source.ts';
+import type { ByteSource } from './source.ts';
+
+const LF = 10;
+const CR = 13;
+const SPACE = 0x20;
+
+/** Bytes of a mark; more are no mark but a text. */
+const MARK_BYTES_MAX = 64;
+
+/** Bytes looked at at a time. */
+const PIECE_BYTES = 65_536;
+
+export interface CommentForm {
+  readonly mark: string;
+  /** As CsvDialect has them; '' for none. */
+  readonly delimiter: string;
+  readonly quote: string;
+  /** Spaces between a delimiter and an opening quote are no part of the field. */
+  readonly spaced: boolean;
+}
+
+/**
+ * Where a byte stands: at the start of a line, of which so far all is the mark's; in a comment, or at its CR; at the start of a
+ * field, in one, between its quotes, behind a quote that may be the closing one.
+ */
+type State = 'line' | 'comment' | 'comment-cr' | 'start' | 'field' | 'quoted' | 'quote';
+
+export class UncommentedSource extends ConvertedSource {
+  /** Lines left out so far. */
+  lines = 0;
+  readonly #mark: Uint8Array;
+  readonly #delimiter: Uint8Array;
+  /** -1 for none. */
+  readonly #quote: number;
+  readonly #spaced: boolean;
+  readonly #read = new Uint8Array(PIECE_BYTES);
+  readonly #made = new Uint8Array(PIECE_BYTES + MARK_BYTES_MAX);
+  #length = 0;
+  #state: State = 'line';
+  /** Bytes of the mark, or of the delimiter, that the last ones were. */
+  #marked = 0;
+  #delimited = 0;
+
+  /** @param form a quote of one byte, a mark of at most MARK_BYTES_MAX */
+  constructor(inner: ByteSource, { mark, delimiter, quote, spaced }: CommentForm) {
+    super(inner);
+    this.#mark = Buffer.from(mark);
+    this.#delimiter = Buffer.from(delimiter);
+    this.#quote = quote === '' ? -1 : Buffer.from(quote)[0]!;
+    this.#spaced = spaced;
+  }
+
+  protected get isConverted(): boolean {
+    return this.inner.ended && (this.#state !== 'line' || this.#marked === 0);
+  }
+
+  protected convert(): Uint8Array {
+    for (;;) {
+      this.#length = 0;
+      const bytes = this.inner.read(this.#read);
+      for (let at = 0; at < bytes; at++) this.#take(this.#read[at]!);
+      if (bytes === 0 && this.inner.ended) this.#putMark();
+      if (bytes === 0 || this.#length > 0) return this.#made.subarray(0, this.#length);
+    }
+  }
+
+  #take(byte: number): void {
+    if (this.#state === 'comment-cr') {
+      this.#state = 'line';
+      if (byte === LF) return;
+    }
+    if (this.#state === 'comment') {
+      if (byte === LF || byte === CR) this.#state = byte === CR ? 'comment-cr' : 'line';
+    } else if (this.#state !== 'line') this.#put(byte);
+    else if (byte !== this.#mark[this.#marked]) {
+      this.#putMark();
+      this.#put(byte);
+    } else if (++this.#marked === this.#mark.length) {
+      this.#marked = 0;
+      this.#state = 'comment';
+      this.lines++;
+    }
+  }
+
+  /** What began like a mark and is none. */
+  #putMark(): void {
+    const held = this.#marked;
+    this.#marked = 0;
+    this.#state = 'start';
+    for (let at = 0; at < held; at++) this.#put(this.#mark[at]!);
+  }
+
+  #put(byte: number): void {
+    this.#made[this.#length++] = byte;
+    const state = this.#state;
+    if (state === 'quoted') {
+      if (byte === this.#quote) this.#state = 'quote';
+    } else if (byte === this.#quote && (state === 'start' || state === 'quote')) this.#state = 'quoted';
+    else if (byte === LF || byte === CR) this.#state = 'line';
+    else if (state !== 'start' || byte !== SPACE || !this.#spaced) this.#state = 'field';
+    if (this.#state !== 'field') this.#delimited = 0;
+    else if (this.#delimiter.length > 0 && this.#endsDelimiter(byte)) this.#state = 'start';
+  }
+
+  #endsDelimiter(byte: number): boolean {
+    if (byte !== this.#delimiter[this.#delimited]) this.#delimited = 0;
+    if (byte === this.#delimiter[this.#delimited]) this.#delimited++;
+    if (this.#delimited < this.#delimiter.length) return false;
+    this.#delimited = 0;
+    return true;
+  }
+}
+
+/** The first part of a file without such lines, for those who find out its form: nobody knows its quotes yet. */
+export function uncommented(bytes: Uint8Array, mark: string): Uint8Array {
+  const wanted = Buffer.from(mark);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const kept: Uint8Array[] = [];
+  for (let from = 0; from < text.length; ) {
+    let end = from;
+    while (end < text.length && text[end] !== LF && text[end] !== CR) end++;
+    if (text[end] === CR && text[end + 1] === LF) end++;
+    end = Math.min(end + 1, text.length);
+    if (!text.subarray(from, from + wanted.length).equals(wanted)) kept.push(text.subarray(from, end));
+    from = end;
+  }
+  return Buffer.concat(kept);
+}
