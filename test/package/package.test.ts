@@ -45,7 +45,7 @@ t.test('it holds what runs, and neither sources nor tests nor what V8 compiled',
   ])
     t.ok(paths.includes(path), path);
   for (const path of paths) {
-    if (/\.compiled$|^(?:src|workers|test|bench)\/|^dist\/(?:test|bench)|\.test\.|\.map$/.test(path)) t.fail(path);
+    if (/\.compiled$|^(?:src|workers|test|bench)\/|^dist\/(?:test|bench)|\.test\.[jt]s|\.map$/.test(path)) t.fail(path);
   }
 });
 

@@ -24,6 +24,7 @@ export class HttpTransport implements Transport<Source> {
         );
       });
       outgoing.on('error', (error) => reject(lost(error)));
+      outgoing.on('close', () => form?.close());
       outgoing.on('response', (response) => {
         isAnswered = true;
         resolve(answerOf(outgoing, response));

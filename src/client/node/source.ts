@@ -16,12 +16,16 @@ export interface OpenForm {
   readonly lengthBytes: number | null;
   /** Read once, to its end or not: what was opened is closed. */
   readonly pieces: AsyncIterable<Uint8Array>;
+  /** Nobody waits for a piece any more, also where the source gives none. */
+  close(): void;
 }
 
 interface OpenSource {
   readonly name: string;
   readonly lengthBytes: number | null;
   readonly pieces: AsyncIterable<Uint8Array>;
+  /** What stays open when nobody reads on. */
+  readonly stream: Readable | null;
 }
 
 /** Rejects with a system error where the file cannot be opened. */
@@ -51,13 +55,16 @@ export async function openForm({ source, fields, onSent }: Upload<Source>): Prom
     contentType: `multipart/form-data; boundary=${boundary}`,
     lengthBytes: opened.lengthBytes === null ? null : head.length + opened.lengthBytes + tail.length,
     pieces: pieces(),
+    close: () => void opened.stream?.destroy(),
   };
 }
 
 async function openSource(source: Source): Promise<OpenSource> {
   if (typeof source === 'string') return openFile(source);
-  if (typeof source === 'function') return { name: 'upload', lengthBytes: null, pieces: bytesOf(await source()) };
-  return { name: 'upload', lengthBytes: source.length, pieces: bytesOf([source]) };
+  if (typeof source !== 'function')
+    return { name: 'upload', lengthBytes: source.length, pieces: bytesOf([source]), stream: null };
+  const stream = await source();
+  return { name: 'upload', lengthBytes: null, pieces: bytesOf(stream), stream };
 }
 
 /** Nothing stays open that is not read: the file is opened again when its first piece is asked for. */
@@ -77,7 +84,7 @@ async function openFile(path: string): Promise<OpenSource> {
     }
     if (bytes !== lengthBytes) throw new Error(`${path} became shorter while it was sent.`);
   }
-  return { name: basename(path), lengthBytes, pieces: pieces() };
+  return { name: basename(path), lengthBytes, pieces: pieces(), stream: null };
 }
 
 async function* bytesOf(pieces: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

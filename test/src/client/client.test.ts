@@ -2,9 +2,11 @@
 // written down. How they hold together on bad ways is in faults.test.ts.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
+import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import {
   type ClientSettings,
@@ -192,6 +194,20 @@ t.test('a signal ends uploads, waits and downloads with its own reason', async (
     reason,
   );
   t.notOk(readdirSync(folder).some((name) => name.startsWith('no.csv')));
+});
+
+t.test('a stream that gives nothing is closed when nobody waits for it any more', async (t) => {
+  const { client } = await scripted(t, [runAnswer(201, {})]);
+  const aborter = new AbortController();
+  const reason = new Error('no longer wanted');
+  const silent = new Readable({ read: () => setImmediate(() => aborter.abort(reason)) });
+  const closed = once(silent, 'close');
+  await t.rejects(
+    client.run('pick', () => silent, { signal: aborter.signal }),
+    reason,
+  );
+  await closed;
+  t.ok(silent.destroyed);
 });
 
 t.test('a source that cannot be read is told as it is, and not tried again', async (t) => {

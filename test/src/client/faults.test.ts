@@ -26,6 +26,9 @@ const SCENARIOS = sweep({ short: 24, long: 140 });
 const BROWSER_SCENARIOS = sweep({ short: 8, long: 40 });
 const KILLS = sweep({ short: 3, long: 20 });
 
+/** All kinds of bad ways, each with its waits, on a machine with other things to do. */
+t.setTimeout(sweep({ short: 240_000, long: 1_200_000 }));
+
 const folder = mkdtempSync(join(tmpdir(), 'template-run-client-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
