@@ -3,7 +3,7 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareAnswers, readAnswer } from './answers.ts';
 import { type Entrant, entrants } from './contenders/lineup.ts';
-import { INPUTS } from './inputs/index.ts';
+import { INPUTS, type Input } from './inputs/index.ts';
 import { type Figure, figureOf, type Measure, measure } from './measure.ts';
 import { limitOf, type PhysicalLimits, type WorkloadLimit } from './physical-limits.ts';
 import type { Progress } from './progress.ts';
@@ -16,8 +16,6 @@ export interface EngineSettings {
   readonly inputBytes: number;
   readonly rounds: number;
   readonly workloads: readonly Workload[];
-  /** Who takes part; all unless said. */
-  readonly systems?: readonly System[];
   readonly limits: PhysicalLimits;
   readonly progress: Progress;
   onResult(result: EngineResult): void;
@@ -52,13 +50,11 @@ const SLOW_MILLISECONDS = 5_000;
 
 /** Every contender's answer to each workload is checked before its time counts. */
 export function benchEngine(settings: EngineSettings): void {
-  const { folder, inputBytes, workloads, systems } = settings;
+  const { folder, inputBytes, workloads } = settings;
   const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
-  const invited = systems === undefined ? all : all.filter(({ system }) => systems.includes(system));
   for (const workload of workloads) {
-    // Who cannot read a file of this kind is not asked to.
-    const lineup = invited.filter(({ system }) => system !== 'polars' || INPUTS[workload.input].type !== 'json');
     const input = INPUTS[workload.input];
+    const lineup = all.filter(({ system }) => canRead(system, input));
     const ending = input.type ?? 'csv';
     const small = join(folder, `${workload.input}-check.${ending}`);
     const large = join(folder, `${workload.input}.${ending}`);
@@ -68,6 +64,13 @@ export function benchEngine(settings: EngineSettings): void {
     checkAnswers(settings, workload, lineup, small);
     settings.onResult(measureAll(settings, workload, lineup, large));
   }
+}
+
+/** Who cannot read a file of this kind is not asked to. */
+function canRead(system: System, { type, encoding }: Input): boolean {
+  if (type === undefined && encoding === undefined) return true;
+  if (system === 'polars') return type !== 'json' && encoding === undefined;
+  return system === 'template-run' || system === 'duckdb';
 }
 
 function checkAnswers(

@@ -2,7 +2,6 @@
 // RESULTS.md when asked.
 import { mkdirSync, rmSync } from 'node:fs';
 import { benchEngine, type EngineResult } from './engine.ts';
-import { benchFormats } from './formats.ts';
 import { benchGrowth } from './growth.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { benchOperations } from './operations.ts';
@@ -22,6 +21,7 @@ import { benchWorkers } from './service/workers.ts';
 import { readSettings, type Settings, USAGE } from './settings.ts';
 import { measureWorkbookReading, workbookReadingSection } from './workbook-reading.ts';
 import { measureWorkbookWriting, workbookWritingSection } from './workbook-writing.ts';
+import { FORMAT_WORKLOADS } from './workloads/formats.ts';
 
 /** Compiled benchmarks lie in dist/bench. */
 const BENCH_FOLDER = new URL('../../bench', import.meta.url).pathname;
@@ -63,7 +63,8 @@ async function run(settings: Settings): Promise<void> {
   }
   if (parts.has('formats')) {
     const onResult = (result: EngineResult): void => onSection(engineSection(result), summaryLine(result));
-    benchFormats({ folder, inputBytes: bytes, rounds, limits, progress: line, onResult });
+    const of = { folder, inputBytes: bytes, rounds, limits, progress: line };
+    benchEngine({ ...of, workloads: FORMAT_WORKLOADS, onResult });
     line.show('writing workbooks');
     onSection(workbookReadingSection(measureWorkbookReading()));
     onSection(workbookWritingSection(measureWorkbookWriting()));

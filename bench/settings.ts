@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { OPERATION_ROWS } from './operations/index.ts';
 import type { OperationRow } from './operations/operation-row.ts';
+import { FORMAT_WORKLOADS } from './workloads/formats.ts';
 import { WORKLOADS } from './workloads/index.ts';
 import type { Workload } from './workloads/workload.ts';
 
@@ -40,6 +41,7 @@ const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1 };
 
 export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT]
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
+            ${FORMAT_WORKLOADS.map(({ name }) => name).join(', ')}: those of formats alone
   --quick   20 MB and one round: to see that everything runs; its figures mean little
   --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
@@ -81,7 +83,9 @@ export function readSettings(args: readonly string[]): Settings {
 function chosen(only: string | undefined): Pick<Settings, 'parts' | 'workloads'> {
   if (only === undefined) return { parts: new Set(PARTS), workloads: WORKLOADS };
   const names = only.split(',');
-  const workloads = WORKLOADS.filter(({ name }) => names.some((wanted) => wanted.toUpperCase() === name.toUpperCase()));
+  const workloads = [...WORKLOADS, ...FORMAT_WORKLOADS].filter(({ name }) =>
+    names.some((wanted) => wanted.toUpperCase() === name.toUpperCase()),
+  );
   const parts = new Set(PARTS.filter((part) => names.includes(part)));
   const unknown = names.filter(
     (wanted) =>

@@ -21,11 +21,17 @@ export const duckdb: Contender<Job> = {
   async run({ workload, input, output, threads }) {
     const { DuckDBInstance } = requiredPeer<Library>('@duckdb/node-api');
     const connection = await (await DuckDBInstance.create(':memory:', { threads: String(threads) })).connect();
-    const { delimiter, type } = INPUTS[workload.input];
+    const { delimiter, type, encoding } = INPUTS[workload.input];
     const dialect = `delim = '${delimiter}', quote = '"', escape = '"', header = true, all_varchar = true`;
-    const form = type === 'json' ? 'array' : 'newline_delimited';
-    const rows = type === undefined ? `read_csv('${input}', ${dialect})` : `read_json('${input}', format = '${form}')`;
-    await connection.run(`CREATE VIEW input AS SELECT * FROM ${rows}`);
+    // It knows Latin-1, in which what the file holds of windows-1252 is the same.
+    const csv = encoding === undefined ? dialect : `${dialect}, encoding = 'latin-1'`;
+    const rows = {
+      csv: `read_csv('${input}', ${csv})`,
+      json: `read_json('${input}', format = 'array')`,
+      ndjson: `read_json('${input}', format = 'newline_delimited')`,
+      parquet: `read_parquet('${input}')`,
+    };
+    await connection.run(`CREATE VIEW input AS SELECT * FROM ${rows[type ?? 'csv']}`);
     for (const [name, path] of Object.entries(writeTables(`${output}.tables`, workload.tables ?? []))) {
       await connection.run(`CREATE VIEW ${name} AS SELECT * FROM read_csv('${path}', all_varchar = true)`);
     }

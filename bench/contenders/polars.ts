@@ -14,7 +14,11 @@ export const polars: Contender<Job> = {
     const library = requiredPeer<PolarsLibrary>('nodejs-polars');
     const { delimiter, type } = INPUTS[workload.input];
     const rows =
-      type === undefined ? library.scanCSV(input, { inferSchemaLength: 0, sep: delimiter }) : library.scanJson(input);
+      type === undefined
+        ? library.scanCSV(input, { inferSchemaLength: 0, sep: delimiter })
+        : type === 'parquet'
+          ? library.scanParquet(input)
+          : library.scanJson(input);
     if (workload.polars === null) throw new Error(`${workload.name} cannot be said in Polars`);
     const result = workload.polars(rows, library);
     await (workload.ending === 'csv' ? result.sinkCSV(output) : result.sinkNdJson(output)).collect();

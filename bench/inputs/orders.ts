@@ -33,6 +33,12 @@ export function makeOrders(path: string, bytes: number): void {
   writeSeededFile({ path, bytes, seed: SEED, header: ORDER_HEADER, line: orderLine });
 }
 
+/** The same in windows-1252, as far as Latin-1 goes: the others know no more of it. */
+export function makeOrdersInWindows1252(path: string, bytes: number): void {
+  const line = (id: number, random: Random): string => orderLine(id, random).replace(/[^\u0000-\u00ff]/g, '?');
+  writeSeededFile({ path, bytes, seed: SEED, header: ORDER_HEADER, line, encoding: 'latin1' });
+}
+
 /** Columns and cells of one order. */
 export type OrderCells = readonly (readonly [column: string, cell: string])[];
 

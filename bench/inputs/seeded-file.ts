@@ -13,6 +13,8 @@ export interface SeededFile {
   readonly header: string | null;
   /** The line of data row `id`, counted from 1, with its line break. */
   line(id: number, random: Random): string;
+  /** UTF-8 unless said. */
+  readonly encoding?: 'latin1';
   /** What stands below the last row. */
   readonly footer?: string;
 }
@@ -21,9 +23,10 @@ export interface SeededFile {
 const WRITE_CHARACTERS = 1_048_576;
 
 /** Writes the file unless it is there with that size. */
-export function writeSeededFile({ path, bytes, seed, header, line, footer = '' }: SeededFile): void {
+export function writeSeededFile(seeded: SeededFile): void {
+  const { path, bytes, seed, header, line, encoding = 'utf8', footer = '' } = seeded;
   if (isThere(path, bytes)) return;
-  const random = generator(seed);
+  const random = seededRandom(seed);
   const file = openSync(path, 'w');
   try {
     let text = header === null ? '' : `${header}\n`;
@@ -31,10 +34,10 @@ export function writeSeededFile({ path, bytes, seed, header, line, footer = '' }
     for (let id = 1; written < bytes; id++) {
       text += line(id, random);
       if (text.length < WRITE_CHARACTERS && written + text.length < bytes) continue;
-      written += writeSync(file, text);
+      written += writeSync(file, text, null, encoding);
       text = '';
     }
-    if (footer !== '') writeSync(file, footer);
+    if (footer !== '') writeSync(file, footer, null, encoding);
   } finally {
     closeSync(file);
   }
@@ -49,13 +52,13 @@ export function two(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-function isThere(path: string, bytes: number): boolean {
+export function isThere(path: string, bytes: number): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && stat.size >= bytes && stat.size < bytes + 4 * WRITE_CHARACTERS;
 }
 
 /** Mulberry32, a small well-mixed generator: the file only has to be the same each time. */
-function generator(seed: number): Random {
+export function seededRandom(seed: number): Random {
   let state = seed;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;

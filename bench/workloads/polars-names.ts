@@ -50,6 +50,7 @@ export interface PolarsLibrary {
   scanCSV(path: string, options: Record<string, unknown>): PolarsRows;
   /** NDJSON. */
   scanJson(path: string): PolarsRows;
+  scanParquet(path: string): PolarsRows;
   col(name: string): PolarsExpression;
   lit(value: unknown): PolarsExpression;
   when(condition: PolarsExpression): {

@@ -153,6 +153,10 @@ t.test('options', async (t) => {
     ['W1-wide', 'W3'],
   );
   t.same([...readSettings(['--only', 'growth']).parts], ['growth']);
+  t.same(
+    readSettings(['--only', 'parquet,ndjson']).workloads.map(({ name }) => name),
+    ['NDJSON', 'Parquet'],
+  );
   t.equal(readSettings([]).workloads.length, WORKLOADS.length);
   t.equal(readSettings(['--quick']).rounds, 1);
   t.equal(readSettings(['--quick', '--rounds', '3']).rounds, 3);

@@ -1,11 +1,14 @@
 // Inflates the pages of a Parquet file, by the number of their codec, each to the length that its header promises and no further.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import { inflateLz4Block, inflateLz4Frames } from './lz4.ts';
-import { inflateSnappy } from './snappy.ts';
 import { HAS_RUNTIME_ZSTD, inflateZstd, ZSTD_PAGE_BYTES_MAX } from './zstd.ts';
 
-/** @returns whether `input` was sound and filled `output` to its last byte */
-export type Inflate = (input: Uint8Array, output: Uint8Array) => boolean;
+/**
+ * Both lie in the kernel's memory.
+ * @returns whether `input` was sound and filled `output` to its last byte
+ */
+export type Inflate = (input: Uint8Array, output: Uint8Array, kernel: Kernel['exports']) => boolean;
 
 interface Codec {
   readonly inflate: Inflate;
@@ -33,6 +36,11 @@ const CODECS: readonly (Codec | null)[] = [
 /** Null for a codec that is not known. */
 export function codecOf(number: number): Codec | null {
   return CODECS[number] ?? null;
+}
+
+function inflateSnappy(input: Uint8Array, output: Uint8Array, kernel: Kernel['exports']): boolean {
+  const [from, to] = [input.byteOffset, output.byteOffset];
+  return Boolean(kernel.inflateSnappy(from, from + input.length, to, to + output.length));
 }
 
 function copyPlain(input: Uint8Array, output: Uint8Array): boolean {

@@ -24,6 +24,9 @@ const RAW = 255;
 const ENTRY_WORDS = 3;
 const WORD_BYTES = 4;
 
+/** Of texts that are looked at byte by byte. */
+const SHORT_BYTES_MAX = 64;
+
 export interface CellSettings {
   readonly form: ValueForm;
   readonly arena: Arena;
@@ -111,7 +114,8 @@ export class LeafCells {
     const { heap } = this.#arena;
     const at = this.at[index]!;
     const bytes = this.bytes[index]!;
-    if (!isAscii && !isUtf8(heap.u8.subarray(at, at + bytes))) throw this.#notText();
+    if (!isAscii && !isShortAscii(heap.u8, at, bytes) && !isUtf8(heap.u8.subarray(at, at + bytes)))
+      throw this.#notText();
     const { kind } = this.#form;
     if (kind === KIND_JSON) this.#finishJson(index);
     else if (kind === KIND_TEXT && this.#nullTexts.has(heap, at, bytes)) this.at[index] = 0;
@@ -179,4 +183,12 @@ export class LeafCells {
 
 function lacks(entry: number, count: number, position: number): Failed {
   return malformedParquet(`a value of number ${entry} in a dictionary of ${count}`, position);
+}
+
+/** Most texts are, and a call of the runtime takes longer than to see it. */
+function isShortAscii(bytes: Uint8Array, at: number, length: number): boolean {
+  if (length > SHORT_BYTES_MAX) return false;
+  let all = 0;
+  for (let index = at; index < at + length; index++) all |= bytes[index]!;
+  return all < 0x80;
 }

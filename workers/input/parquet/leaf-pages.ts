@@ -1,6 +1,7 @@
 // The pages of one stored column, one after the other: inflated into the Run's memory, with their levels and values ready to be
 // read. A page is void when the next one is loaded.
 import { isAscii } from 'node:buffer';
+import type { Kernel } from '../../kernel/bindings/kernel.ts';
 import type { Heap } from '../../memory/heap.ts';
 import type { Failed } from '../../protocol/failure.ts';
 import type { WholeSource } from '../source/source.ts';
@@ -34,6 +35,7 @@ const INDEX_BITS_MAX = 32;
 export interface PageTools {
   readonly source: WholeSource;
   readonly heap: Heap;
+  readonly kernel: Kernel['exports'];
   /** For a page as it stands in the file. */
   readonly stored: PageRegion;
   readonly inflated: InflatedBytes;
@@ -220,7 +222,7 @@ export class LeafPages {
 
   /** Address of the inflated page. Its first `plainBytes` are not compressed. */
   #inflate(header: PageHeader, body: number, plainBytes: number, region: PageRegion, broken: () => Failed): number {
-    const { source, heap, stored, inflated } = this.#tools;
+    const { source, heap, kernel, stored, inflated } = this.#tools;
     const { bytes, storedBytes } = header;
     const codec = codecOf(header.isCompressed ? this.#chunk.codec : UNCOMPRESSED);
     if (codec === null) throw unsupportedParquet('a compression that is not known');
@@ -234,7 +236,7 @@ export class LeafPages {
     const output = heap.u8.subarray(at, at + bytes);
     output.set(input.subarray(0, plainBytes));
     const isEmpty = bytes === plainBytes && storedBytes === plainBytes;
-    if (!isEmpty && !codec.inflate(input.subarray(plainBytes), output.subarray(plainBytes))) throw broken();
+    if (!isEmpty && !codec.inflate(input.subarray(plainBytes), output.subarray(plainBytes), kernel)) throw broken();
     return at;
   }
 }

@@ -49,6 +49,7 @@ export class ParquetReader implements RowReader {
     this.#tools = {
       source,
       heap,
+      kernel: settings.kernel.exports,
       stored: new PageRegion(heap, 'page'),
       inflated: new InflatedBytes(settings.inflatedBytesMax),
       booleans: placeBooleanTexts(heap),

@@ -5,6 +5,9 @@ import type { Failed } from '../../protocol/failure.ts';
 const VARINT_BYTES_MAX = 5;
 const TWO_24 = 2 ** 24;
 
+/** Bits of values that lie in three bytes wherever they begin in the first of them. */
+const NARROW_BITS_MAX = 17;
+
 export class RunDecoder {
   #at: number;
   readonly #end: number;
@@ -72,12 +75,22 @@ export class RunDecoder {
     let bit = this.#bit;
     const lastByte = this.#at + ((bit + count * width - 1) >>> 3);
     if (lastByte >= this.#end || bit + count * width > Number.MAX_SAFE_INTEGER) throw this.#broken();
+    if (width <= NARROW_BITS_MAX) {
+      const mask = 2 ** width - 1;
+      for (let index = 0; index < count; index++, bit += width) {
+        const at = this.#at + (bit >>> 3);
+        const low = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
+        target[from + index] = (low >>> (bit & 7)) & mask;
+      }
+      this.#bit = bit;
+      return;
+    }
     const mask = width === 32 ? 2 ** 32 : 2 ** width;
     for (let index = 0; index < count; index++) {
       const at = this.#at + (bit >>> 3);
       // Up to 39 bits from the byte on in which it begins: more than integers of 32 bits hold.
       const low = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
-      const high = width > 17 ? bytes[at + 3]! + bytes[at + 4]! * 256 : 0;
+      const high = bytes[at + 3]! + bytes[at + 4]! * 256;
       target[from + index] = ((low + high * TWO_24) / 2 ** (bit & 7)) % mask;
       bit += width;
     }

@@ -52,10 +52,11 @@ export function makeDecoder(compression: Compression): Decoder {
 
 /**
  * What is wrong with compressed data that its decoder refuses.
- * @param code of the decoder's error
+ * @param error the decoder's
  * @param position byte of the file up to which the decoder found nothing wrong
  */
-export function corrupt(compression: Compression, { code, message }: NodeJS.ErrnoException, position: number): Failed {
+export function corrupt(compression: Compression, error: NodeJS.ErrnoException, position: number): Failed {
+  const { code, message } = error;
   if (code === 'ZSTD_error_frameParameter_windowTooLarge') {
     const advice = 'compress it without --long and --ultra';
     return new Failed('UNSUPPORTED_FILE_TYPE', `The Zstandard data needs a window of more than 8 MiB; ${advice}.`);

@@ -52,6 +52,7 @@ export { readJson } from './read-json';
 export { readSheet } from './read-sheet';
 export { readStrings } from './read-strings';
 export { scan } from './scan';
+export { inflateSnappy } from './snappy';
 export { settleCells } from './json-cells';
 export { walkJson } from './walk-json';
 export { decodeSingleBytes } from './single-byte';

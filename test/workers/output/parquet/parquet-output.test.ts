@@ -4,13 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { test } from 'tap';
-import { inflateSnappy } from '../../../../workers/input/parquet/snappy.ts';
 import { compileKernels, instantiateKernel } from '../../../../workers/kernel/bindings/kernel.ts';
 import { SnappyDeflate, snappyBytesMax } from '../../../../workers/output/parquet/snappy-deflate.ts';
 import { DuckDb, WITHOUT_DUCKDB } from '../../../fixtures/duckdb.ts';
 import { Chance } from '../../../fuzz/chance.ts';
 import { applyTemplate, type Limits } from '../../apply-template.ts';
 import { readParquet } from '../../input/parquet/parquet-cells.ts';
+import { inflateSnappy } from '../../kernel/twins/snappy.ts';
 
 const ROWS = 5000;
 const HEAD = 'id,amount,ratio,day,at,ok,note,doc';

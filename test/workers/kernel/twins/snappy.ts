@@ -1,5 +1,4 @@
-// Inflates Snappy (format_description.txt of google/snappy) into a place of known length: what would come out beside it is no
-// valid data. Work is bounded by the bytes that go in.
+// Plain twin of the kernel that inflates Snappy (format_description.txt of google/snappy).
 
 const LITERAL = 0;
 const COPY_1 = 1;

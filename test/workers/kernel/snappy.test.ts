@@ -1,0 +1,102 @@
+// The kernel that inflates Snappy, held against its twin: sound data, data that was changed, and nothing beside its place.
+import t from 'tap';
+import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { fc } from '../../random.ts';
+import { inflateSnappy } from './twins/snappy.ts';
+
+const kernel = instantiateKernel(compileKernels());
+const memory = new Uint8Array(kernel.memory.buffer);
+const FROM = kernel.exports.heapStart();
+const FENCE = 0xa5;
+
+/** By the kernel, with a fence around the output; null: it was not sound. Throws where the fence was touched. */
+function byKernel(packed: Uint8Array, bytes: number): Uint8Array | null {
+  const to = FROM + packed.length + 64;
+  memory.set(packed, FROM);
+  memory.fill(FENCE, to - 64, to + bytes + 64);
+  const isSound = Boolean(kernel.exports.inflateSnappy(FROM, FROM + packed.length, to, to + bytes));
+  const beside = [...memory.subarray(to - 64, to), ...memory.subarray(to + bytes, to + bytes + 64)];
+  if (beside.some((byte) => byte !== FENCE)) throw new Error('written beside the output');
+  return isSound ? memory.slice(to, to + bytes) : null;
+}
+
+function byTwin(packed: Uint8Array, bytes: number): Uint8Array | null {
+  const output = new Uint8Array(bytes);
+  return inflateSnappy(packed, output) ? output : null;
+}
+
+type Element =
+  | { readonly literal: Uint8Array }
+  | { readonly length: number; readonly offset: number; readonly form: 1 | 2 | 4 };
+
+const elements: fc.Arbitrary<Element> = fc.oneof(
+  fc.record({ literal: fc.uint8Array({ minLength: 1, maxLength: 90 }) }),
+  fc.record({
+    length: fc.integer({ min: 4, max: 64 }),
+    offset: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2000 })),
+    form: fc.constantFrom(1 as const, 2 as const, 4 as const),
+  }),
+);
+
+/** Sound where every offset lies within what came out before: such copies are left out. */
+function packed(list: readonly Element[]): { readonly bytes: Uint8Array; readonly length: number } {
+  const body: number[] = [];
+  let length = 0;
+  for (const element of list) {
+    if ('literal' in element) {
+      const bytes = element.literal.length;
+      if (bytes <= 60) body.push((bytes - 1) << 2);
+      else body.push(60 << 2, bytes - 1);
+      body.push(...element.literal);
+      length += bytes;
+    } else if (element.offset <= length) {
+      const { offset } = element;
+      const short = element.form === 1 && offset < 2048;
+      const bytes = short ? Math.min(element.length, 11) : element.length;
+      if (short) body.push(1 | ((bytes - 4) << 2) | ((offset >> 8) << 5), offset & 255);
+      else if (element.form === 4) body.push(3 | ((bytes - 1) << 2), offset & 255, offset >> 8, 0, 0);
+      else body.push(2 | ((bytes - 1) << 2), offset & 255, offset >> 8);
+      length += bytes;
+    }
+  }
+  const head =
+    length < 128
+      ? [length]
+      : length < 16_384
+        ? [(length & 127) | 128, length >> 7]
+        : [(length & 127) | 128, ((length >> 7) & 127) | 128, length >> 14];
+  return { bytes: Uint8Array.from([...head, ...body]), length };
+}
+
+const isEqual = (left: Uint8Array | null, right: Uint8Array | null): boolean =>
+  left === null || right === null ? left === right : Buffer.compare(left, right) === 0;
+
+t.test('what is sound comes out as the twin says', (t) => {
+  fc.assert(
+    fc.property(fc.array(elements, { maxLength: 60 }), (list) => {
+      const { bytes, length } = packed(list);
+      const expected = byTwin(bytes, length);
+      return expected !== null && isEqual(byKernel(bytes, length), expected);
+    }),
+  );
+  t.end();
+});
+
+t.test('what was changed is refused, or comes out, as the twin says', (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(elements, { maxLength: 40 }),
+      fc.nat(),
+      fc.nat(255),
+      fc.integer({ min: -3, max: 3 }),
+      (list, at, to, more) => {
+        const { bytes, length } = packed(list);
+        const changed = bytes.slice(0, bytes.length - (at % 3 === 0 ? at % bytes.length : 0));
+        if (changed.length > 0) changed[at % changed.length] = to;
+        const wanted = Math.max(0, length + more);
+        return isEqual(byKernel(changed, wanted), byTwin(changed, wanted));
+      },
+    ),
+  );
+  t.end();
+});
