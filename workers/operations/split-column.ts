@@ -4,6 +4,16 @@ import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { placeText } from '../execution/cells/placed-text.ts';
+import {
+  byPattern,
+  byWidths,
+  cut,
+  KeptSpans,
+  limited,
+  merged,
+  type Span,
+  separated,
+} from '../execution/cells/split-spans.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
 import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
@@ -16,7 +26,6 @@ import {
 } from '../expression/patterns/regular-expression.ts';
 import type { ColumnPosition, Scope } from '../template/scope.ts';
 import { trimWhiteSpace } from '../values/text-edits.ts';
-import { indexOfText } from '../values/text-search.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
 /** New columns that one operation may make. */
@@ -73,9 +82,6 @@ const parameters = Type.Object({
 });
 
 type Parameters = Static<typeof parameters>;
-
-/** A part of a text: [from, to). */
-type Span = readonly [from: number, to: number];
 
 export const splitColumn = defineOperation({
   name: 'split_column',
@@ -250,21 +256,6 @@ function part(text: string | null, index: number, spans: SplitPlan['spans'], giv
   return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell }) : cell;
 }
 
-function limited(spans: Span[], given: Parameters): Span[] {
-  return given.limit === undefined ? spans : merged(spans, given.limit, given);
-}
-
-function merged(spans: Span[], most: number, { from_end: fromEnd = false }: Parameters): Span[] {
-  if (spans.length <= most) return spans;
-  if (!fromEnd) return [...spans.slice(0, most - 1), [spans[most - 1]![0], spans[spans.length - 1]![1]]];
-  const first = spans.length - most;
-  return [[spans[0]![0], spans[first]![1]], ...spans.slice(first + 1)];
-}
-
-function cut(spans: Span[], most: number, { from_end: fromEnd = false }: Parameters): Span[] {
-  return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
-}
-
 function cutOf(given: Parameters, scope: Scope): Pick<SplitPlan, 'spans' | 'pattern'> | null {
   const { by } = given;
   const kept = new KeptSpans(given);
@@ -277,72 +268,4 @@ function cutOf(given: Parameters, scope: Scope): Pick<SplitPlan, 'spans' | 'patt
   }
   scope.problem('/by/pattern', 'BAD_PATTERN', pattern.problem);
   return null;
-}
-
-/**
- * As many of a text's parts as anything depends on: those that become cells, and one that shows that there are more, which
- * reaches to the text's other end. A text of 4 MiB may have a million parts.
- */
-class KeptSpans {
-  readonly #most: number;
-  readonly #fromEnd: boolean;
-
-  constructor({ into, limit, from_end: fromEnd = false }: Parameters) {
-    this.#most = Math.max(into.length, limit ?? 0) + 1;
-    this.#fromEnd = fromEnd;
-  }
-
-  /** False when no further span is wanted. */
-  add(spans: Span[], span: Span): boolean {
-    spans.push(span);
-    if (!this.#fromEnd) return spans.length < this.#most;
-    // Not each time: what is left moves.
-    if (spans.length === this.#most * 2) spans.splice(0, this.#most, [0, spans[this.#most - 1]![1]]);
-    return true;
-  }
-}
-
-function separated(text: string, separator: string, kept: KeptSpans): Span[] {
-  const spans: Span[] = [];
-  let from = 0;
-  for (let at = indexOfText(text, separator); at >= 0; at = indexOfText(text, separator, from)) {
-    if (!kept.add(spans, [from, at])) return reachingToEnd(spans, text);
-    from = at + separator.length;
-  }
-  spans.push([from, text.length]);
-  return spans;
-}
-
-function byPattern(text: string, pattern: RegularExpression, kept: KeptSpans): Span[] {
-  const spans: Span[] = [];
-  let from = 0;
-  let isFull = false;
-  // To the end all the same: whether the walk takes too long must not depend on how many columns are made.
-  for (const { start, end } of pattern.all(text)) {
-    if (end === start || isFull) continue;
-    isFull = !kept.add(spans, [from, start]);
-    from = end;
-  }
-  if (isFull) return reachingToEnd(spans, text);
-  spans.push([from, text.length]);
-  return spans;
-}
-
-function reachingToEnd(spans: Span[], text: string): Span[] {
-  const last = spans.at(-1)!;
-  spans[spans.length - 1] = [last[0], text.length];
-  return spans;
-}
-
-function byWidths(text: string, widths: readonly number[]): Span[] {
-  const spans: Span[] = [];
-  let at = 0;
-  for (const width of widths) {
-    if (at >= text.length) break;
-    const from = at;
-    for (let n = 0; n < width && at < text.length; n++) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
-    spans.push([from, at]);
-  }
-  if (at < text.length) spans.push([at, text.length]);
-  return spans;
 }
