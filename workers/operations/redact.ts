@@ -82,7 +82,8 @@ export const redact = defineOperation({
   },
 });
 
-function redacted(text: string, kind: PersonalKind, replacement: string): string {
+/** A text without what is found of a kind. */
+export function redacted(text: string, kind: PersonalKind, replacement: string): string {
   let made = '';
   let from = 0;
   for (const [start, end] of findPersonalData(kind, text)) {

@@ -12,7 +12,7 @@ import {
 import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
 import type { Heap } from '../../../workers/memory/heap.ts';
 import { extract } from '../../../workers/operations/extract.ts';
-import { findPersonalData } from '../../../workers/values/personal-data.ts';
+import { redacted } from '../../../workers/operations/redact.ts';
 import { removeTags } from '../../../workers/values/remove-tags.ts';
 import * as edits from '../../../workers/values/text-edits.ts';
 import { fc } from '../../random.ts';
@@ -37,16 +37,6 @@ function pattern(source: string): RegularExpression {
   return compiled;
 }
 
-function emailsOut(text: string): string {
-  let made = '';
-  let from = 0;
-  for (const [start, end] of findPersonalData('email', text)) {
-    made += `${text.slice(from, start)}[e]`;
-    from = end;
-  }
-  return made + text.slice(from);
-}
-
 const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
   trim: () => steps.trimStep(),
   collapse: () => steps.collapseStep(),
@@ -68,7 +58,7 @@ const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
   truncate: () => steps.truncateStep(5),
   accents: (heap) => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
   tags: (heap) => steps.stringStep(heap, '<', removeTags),
-  emails: (heap) => emailStep(heap, '[e]', emailsOut),
+  emails: (heap) => emailStep(heap, '[e]', (text) => redacted(text, 'email', '[e]')),
   literal: (heap) => replaceSteps.literalStep(heap, 'aa', 'b', null),
   'literal, growing': (heap) => replaceSteps.literalStep(heap, 'a', 'aa ', 2),
   'literal, long': (heap) => replaceSteps.literalStep(heap, "a B'.7a B'.7a B'.7", '', 1),
