@@ -1,13 +1,17 @@
 // The operation `merge_columns`: several cells of a row become one text.
+import type { ColumnData } from '../batch/batch.ts';
 import { CellReader } from '../batch/cell-values.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { CELL_BYTES_MAX } from '../execution/cells/cell-limit.ts';
-import { startCellOperator } from '../execution/cells/cell-operator.ts';
+import { type CellEdit, type CellWork, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { placeText } from '../execution/cells/placed-text.ts';
+import { settleText } from '../execution/cells/text-cells.ts';
 import { textOfValue } from '../execution/cells/text-of-value.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
 import { exactlyOne, PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
+import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import type { ColumnPosition, Scope } from '../template/scope.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
@@ -191,13 +195,53 @@ function piecesOf(template: string): readonly { readonly text: string; readonly 
 
 function startMerge({ sources, pieces, target, given }: Plan, context: OperatorContext): Operator {
   const readers = sources.map((source) => new CellReader(source.type, context.indexOf(source)));
-  const edit = valueEdit(context, {
+  const byValue = valueEdit(context, {
     type: 'text',
     bind: (batch) => readers.forEach((reader) => void reader.bind(batch)),
     compute: pieces === null ? separated(readers, given) : filled(readers, pieces),
   });
   const source = sources.find(({ id }) => id === target.id) ?? null;
+  const { separator = ' ', skip_empty: skipEmpty = true } = given;
+  const columns = sources.map((column) => context.indexOf(column));
+  const merged = pieces === null ? mergedEdit(context, columns, separator, skipEmpty) : null;
+  const edit: CellEdit = (work) =>
+    merged !== null && columns.every((index) => isText(work.batch.columns[index]!)) ? merged(work) : byValue(work);
   return startCellOperator(context, [{ source, target }], [edit]);
+}
+
+/** Whether a column is of texts that no file knows for something else. */
+function isText(column: ColumnData): boolean {
+  return column.kind === 'raw' || (column.kind === 'views' && column.kinds === undefined);
+}
+
+/** Joins cells of texts by a kernel. */
+function mergedEdit(
+  context: OperatorContext,
+  columns: readonly number[],
+  separator: string,
+  skipEmpty: boolean,
+): (work: CellWork) => ColumnData | null {
+  const { arena, kernel } = context;
+  const between = placeText(arena.heap, separator);
+  const sources = arena.heap.allocate(Math.max(1, columns.length) * 4);
+  return (work) => {
+    const { batch, rows, count, column, inPlace } = work;
+    const list = columns.map((index) => batch.views(index));
+    arena.heap.u32.set(list, sources >>> 2);
+    const before = inPlace ? batch.views(column) : 0;
+    const made = arena.tryTake(batch.rows * VIEW_BYTES);
+    if (made === 0) return null;
+    if (inPlace) arena.heap.u8.copyWithin(made, before, before + batch.rows * VIEW_BYTES);
+    else arena.heap.u8.fill(0, made, made + batch.rows * VIEW_BYTES);
+    const next = kernel.exports.mergeTexts(
+      ...([sources, list.length, rows, count, between.at, between.bytes, skipEmpty ? 1 : 0] as const),
+      ...([CELL_BYTES_MAX, made, arena.next, arena.limit] as const),
+    );
+    if (next === 0) return null;
+    arena.next = next >>> 0;
+    settleText(context, work, before, made, false);
+    return { kind: 'views', at: made };
+  };
 }
 
 function separated(readers: readonly CellReader[], given: Static<typeof parameters>): (row: number) => unknown {

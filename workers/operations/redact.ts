@@ -2,6 +2,7 @@
 import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { emailStep } from '../execution/cells/email-step.ts';
 import { textEdit } from '../execution/cells/text-cells.ts';
 import { stringStep } from '../execution/cells/text-steps.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
@@ -66,9 +67,12 @@ export const redact = defineOperation({
   },
   edits: ({ targets }) => editedIds(targets),
   start({ targets, kinds, replace }, context) {
-    const steps = kinds.map((kind) =>
-      stringStep(context.arena.heap, 'any', (text) => redacted(text, kind, replace ?? `[${kind}]`)),
-    );
+    const { heap } = context.arena;
+    const steps = kinds.map((kind) => {
+      const replacement = replace ?? `[${kind}]`;
+      const edit = (text: string): string => redacted(text, kind, replacement);
+      return kind === 'email' ? emailStep(heap, replacement, edit) : stringStep(heap, 'any', edit);
+    });
     const edit = textEdit(context, steps);
     return startCellOperator(
       context,
@@ -78,7 +82,8 @@ export const redact = defineOperation({
   },
 });
 
-function redacted(text: string, kind: PersonalKind, replacement: string): string {
+/** A text without what is found of a kind. */
+export function redacted(text: string, kind: PersonalKind, replacement: string): string {
   let made = '';
   let from = 0;
   for (const [start, end] of findPersonalData(kind, text)) {

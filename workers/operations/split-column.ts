@@ -4,7 +4,15 @@ import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { placeText } from '../execution/cells/placed-text.ts';
-import { partsOfWidths, patternParts, type Span, separatedParts } from '../execution/cells/text-parts.ts';
+import {
+  cut,
+  limited,
+  merged,
+  partsOfWidths,
+  patternParts,
+  type Span,
+  separatedParts,
+} from '../execution/cells/text-parts.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
 import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
@@ -270,21 +278,6 @@ function part(
   const cell = (trim ? trimWhiteSpace(made) : made) || null;
   const isFlagged = tells && found.length < wanted && tooFew === 'flag';
   return isFlagged ? new CellFault('SPLIT_COUNT', { value: cell }) : cell;
-}
-
-function limited(spans: Span[], given: Parameters): Span[] {
-  return given.limit === undefined ? spans : merged(spans, given.limit, given);
-}
-
-function merged(spans: Span[], most: number, { from_end: fromEnd = false }: Parameters): Span[] {
-  if (spans.length <= most) return spans;
-  if (!fromEnd) return [...spans.slice(0, most - 1), [spans[most - 1]![0], spans[spans.length - 1]![1]]];
-  const first = spans.length - most;
-  return [[spans[0]![0], spans[first]![1]], ...spans.slice(first + 1)];
-}
-
-function cut(spans: Span[], most: number, { from_end: fromEnd = false }: Parameters): Span[] {
-  return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
 }
 
 function cutOf(given: Parameters, scope: Scope): Pick<SplitPlan, 'spans' | 'pattern'> | null {

@@ -1,6 +1,7 @@
 // The kernels over text cells against their twins on strings: for any texts, in any company, whatever the arena.
 
 import { test } from 'tap';
+import { emailStep } from '../../../workers/execution/cells/email-step.ts';
 import * as replaceSteps from '../../../workers/execution/cells/replace-steps.ts';
 import { runTextChain, type TextStep } from '../../../workers/execution/cells/text-chain.ts';
 import * as steps from '../../../workers/execution/cells/text-steps.ts';
@@ -11,6 +12,7 @@ import {
 import { VIEW_BYTES } from '../../../workers/kernel/layout/cells.ts';
 import type { Heap } from '../../../workers/memory/heap.ts';
 import { extract } from '../../../workers/operations/extract.ts';
+import { redacted } from '../../../workers/operations/redact.ts';
 import { removeTags } from '../../../workers/values/remove-tags.ts';
 import * as edits from '../../../workers/values/text-edits.ts';
 import { fc } from '../../random.ts';
@@ -25,6 +27,7 @@ const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...SPACES, ...LETTERS, 'b', 'Ab', 'aa', '-'), maxLength: 40 }),
   fc.string({ unit: fc.constantFrom('a', 'B', ' ', "'", '.', '7', '<b>'), maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 30 }),
+  fc.string({ unit: fc.constantFrom('a', 'a@b', '@', '.', '-', '_', ' ', 'b.c', 'l'.repeat(40), 'é'), maxLength: 16 }),
 );
 const cells = fc.array(fc.option(text, { nil: null, freq: 6 }), { maxLength: 20 });
 
@@ -55,6 +58,7 @@ const STEPS: Readonly<Record<string, (heap: Heap) => TextStep>> = {
   truncate: () => steps.truncateStep(5),
   accents: (heap) => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
   tags: (heap) => steps.stringStep(heap, '<', removeTags),
+  emails: (heap) => emailStep(heap, '[e]', (text) => redacted(text, 'email', '[e]')),
   literal: (heap) => replaceSteps.literalStep(heap, 'aa', 'b', null),
   'literal, growing': (heap) => replaceSteps.literalStep(heap, 'a', 'aa ', 2),
   'literal, long': (heap) => replaceSteps.literalStep(heap, "a B'.7a B'.7a B'.7", '', 1),

@@ -1,12 +1,9 @@
 // Finds, replaces and cuts by a pattern whose groups or choices need more than one look (kernel/assembly/capture-pattern.ts):
 // its two-way automaton, made as cells need it, as tables in the Run's memory.
 import { byteProgram } from '../../expression/patterns/byte-program.ts';
-import {
-  patternProgram,
-  type RegularExpression,
-  walkedLengthMax,
-} from '../../expression/patterns/regular-expression.ts';
+import { patternProgram, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
 import { TwoWayAutomaton } from '../../expression/patterns/two-way-automaton.ts';
+import { walkedLengthMax } from '../../expression/patterns/walked-length.ts';
 import {
   ACTIONS,
   ARENA_FULL,

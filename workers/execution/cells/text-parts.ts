@@ -13,6 +13,28 @@ export interface WantedParts {
   readonly fromEnd: boolean;
 }
 
+/** How many parts are made at most, and whether they are counted from the end. */
+export interface PartLimit {
+  readonly limit?: number;
+  readonly from_end?: boolean;
+}
+
+export function limited(spans: Span[], given: PartLimit): Span[] {
+  return given.limit === undefined ? spans : merged(spans, given.limit, given);
+}
+
+/** At most so many; the last, or the first where they are counted from the end, keeps the rest. */
+export function merged(spans: Span[], most: number, { from_end: fromEnd = false }: PartLimit): Span[] {
+  if (spans.length <= most) return spans;
+  if (!fromEnd) return [...spans.slice(0, most - 1), [spans[most - 1]![0], spans[spans.length - 1]![1]]];
+  const first = spans.length - most;
+  return [[spans[0]![0], spans[first]![1]], ...spans.slice(first + 1)];
+}
+
+export function cut(spans: Span[], most: number, { from_end: fromEnd = false }: PartLimit): Span[] {
+  return fromEnd ? spans.slice(Math.max(0, spans.length - most)) : spans.slice(0, most);
+}
+
 export function separatedParts(text: string, separator: string, wanted: WantedParts): Span[] {
   const spans: Span[] = [];
   const kept = new KeptSpans(wanted);

@@ -96,7 +96,11 @@ class SharedWalk {
       at = this.#overlaid(work, views, at);
       if (at === 0) return null;
     }
-    settleText(this.#context, settledWork(this.#context, work, failed), work.inPlace ? views : 0, at);
+    const settled = settledWork(this.#context, work, failed);
+    // Without cells before, empty texts become null: also one that stood in its place as an empty text.
+    const { changed } = work;
+    settleText(this.#context, { ...settled, changed: work.inPlace ? () => {} : changed }, 0, at);
+    if (work.inPlace) settleText(this.#context, settled, views, at, false);
     return viewsAt(at);
   }
 

@@ -1,9 +1,6 @@
 // Plans of expressions that give texts.
-import {
-  compileRegularExpression,
-  type RegularExpression,
-  walkedLengthMax,
-} from '../../expression/patterns/regular-expression.ts';
+import { compileRegularExpression, type RegularExpression } from '../../expression/patterns/regular-expression.ts';
+import { walkedLengthMax } from '../../expression/patterns/walked-length.ts';
 import type { CallNode, ExpressionNode } from '../../expression/syntax/ast.ts';
 import { literalStep, patternStep, TOO_LONG } from '../cells/replace-steps.ts';
 import type { TextStep } from '../cells/text-chain.ts';

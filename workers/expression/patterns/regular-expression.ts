@@ -49,7 +49,7 @@ const PATTERN_PROGRAM_MAX = 2_000;
  * Characters times instructions of one search at most: re2js walks a program for 40 to 70 ns each, so this is a second. What
  * is longer is a row error, TOO_LONG: nothing may hold a thread for minutes.
  */
-const PATTERN_WALK_MAX = 12_800_000;
+export const PATTERN_WALK_MAX = 12_800_000;
 
 /** The same where a search only says whether there is a match: mostly 15 ns a character, at worst as much as the other. */
 const PATTERN_TEST_MAX = 10 * PATTERN_WALK_MAX;
@@ -62,20 +62,6 @@ export function mayWalk({ program }: RegularExpression, text: string): boolean {
 /** Whether a text is short enough to be asked for a match. */
 export function mayTest({ program }: RegularExpression, text: string): boolean {
   return text.length * program <= PATTERN_TEST_MAX;
-}
-
-/** Of the walks that mayWalk allows: so that what an expression makes of several texts is within the steps that it has, too. */
-const SURE_SHARE = 16;
-
-/**
- * Longest text, in bytes, for which a pattern is sure to find a group of its first match, or all of its matches, without being
- * TOO_LONG: up to here it does not matter who looks for them.
- */
-export function walkedLengthMax({ program }: RegularExpression, finds: 'group' | 'all'): number {
-  const characters = PATTERN_WALK_MAX / Math.max(1, program);
-  return Math.floor(
-    program === 0 ? PATTERN_WALK_MAX : finds === 'all' ? Math.sqrt(characters) : characters / SURE_SHARE,
-  );
 }
 
 /** What comes of walking a text for all matches of a pattern; null where finding them takes too long. */

@@ -29,6 +29,8 @@ export { keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, m
 export { matchLength } from './match-length';
 export { findCaptures, replaceCaptures, splitCaptures } from './capture-pattern';
 export { matchPattern } from './match-pattern';
+export { mergeTexts } from './merge-texts';
+export { redactEmails } from './redact-emails';
 export { compareTexts, matchText } from './match-text';
 export { readNumbers } from './read-numbers';
 export { findPattern, replacePattern } from './replace-pattern';
