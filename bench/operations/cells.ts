@@ -106,6 +106,31 @@ const VALUE_ROWS: readonly OperationRow[] = [
     sql: "SELECT * REPLACE (CAST(strptime(order_date, '%Y-%m-%d') AS DATE) AS order_date) FROM input",
   },
   {
+    name: 'parse dates without a year',
+    covers: 'parse_date',
+    template: [
+      { op: 'set', columns: { order_date: 'right(order_date, 5)' } },
+      { op: 'parse_date', columns: ['order_date'], formats: ['MM-dd'], default_year: 2024 },
+    ],
+    sql: "SELECT * REPLACE (CAST(strptime('2024-' || right(order_date, 5), '%Y-%m-%d') AS DATE) AS order_date) FROM input",
+  },
+  {
+    name: 'parse times',
+    covers: 'parse_time',
+    template: [
+      { op: 'set', columns: { order_date: '"10:" + right(order_date, 2)' } },
+      { op: 'parse_time', columns: ['order_date'] },
+    ],
+    sql: "SELECT * REPLACE ('10:' || right(order_date, 2) || ':00' AS order_date) FROM input",
+  },
+  {
+    name: 'parse durations',
+    covers: 'parse_duration',
+    template: [{ op: 'parse_duration', columns: ['amount'], plain: 'min' }],
+    sql: 'SELECT * REPLACE (CAST(amount AS DECIMAL(12, 2)) * 60 AS amount) FROM input',
+    numbers: ['amount'],
+  },
+  {
     name: 'dates in another notation',
     covers: 'format_date',
     template: [

@@ -1,4 +1,4 @@
-// Rows of the operations' table: twelve families of expressions, each in one `set`.
+// Rows of the operations' table: thirteen families of expressions, each in one `set`.
 import type { OperationRow } from './operation-row.ts';
 
 const COLUMNS = [
@@ -34,6 +34,12 @@ function numeric(row: OperationRow, ...numbers: string[]): OperationRow {
 }
 
 export const EXPRESSION_ROWS: readonly OperationRow[] = [
+  numeric(
+    family('likeness of two texts', {
+      alike: ['similarity(customer, email)', 'jaro_winkler_similarity(customer, email)'],
+    }),
+    'alike',
+  ),
   family('case and spaces', {
     big: ['upper(customer)', 'upper(customer)'],
     small: ['lower(email)', 'lower(email)'],

@@ -51,6 +51,14 @@ const CHOSEN_ROWS: readonly OperationRow[] = [
     lenient: [{ as: 'set', columns: ['email', 'country'] }],
   },
   {
+    // The second key links no rows that the first does not, so that SQL can say it.
+    name: 'first row of all that share an address, or address and country',
+    covers: 'dedupe',
+    template: [{ op: 'dedupe', any_of: [['email'], ['email', 'country']] }],
+    sql: 'SELECT DISTINCT ON (email) * FROM input',
+    lenient: [{ as: 'set', columns: ['email'] }],
+  },
+  {
     name: 'sort by a text',
     covers: 'sort',
     template: [{ op: 'sort', by: ['email'] }],

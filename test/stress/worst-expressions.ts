@@ -62,6 +62,13 @@ export const WORST_FUNCTIONS: Readonly<Record<string, readonly (string | readonl
   concat_ws: ['concat_ws("x", a, b, a, b)'],
   parse_number: [['digits', 'parse_number(a)']],
   parse_date: ['a.parse_date("yyyy-MM-dd")'],
+  fingerprint: ['fingerprint(a)', ['separators', 'fingerprint(a)'], ['wideLetters', 'fingerprint(a)']],
+  similarity: [
+    'similarity(a.substring(0, min(size(a), 1000)), b.substring(0, min(size(b), 1000)))',
+    'similarity(a, b)',
+  ],
+  parse_time: ['parse_time(a)'],
+  parse_duration: ['parse_duration(a)'],
   valid_iban: ['valid_iban(a)'],
   min: ['min(a, b)'],
   max: ['max(a + "x", b)'],
@@ -91,7 +98,8 @@ export const SMALL_FUNCTIONS: readonly string[] = [
     'mod',
   ],
   ...['year', 'month', 'day', 'weekday', 'iso_week', 'add_days', 'add_months', 'start_of_month', 'end_of_month'],
-  ...['days_between', 'months_between', 'format_date', 'to_timezone'],
+  ...['days_between', 'months_between', 'format_date', 'to_timezone', 'quarter', 'iso_year', 'to_epoch', 'from_epoch'],
+  ...['format_time', 'time_of_day', 'duration_of', 'duration_in', 'format_duration'],
 ];
 
 /** Texts held at once by what is no function: operators, lists, maps, comprehensions. */

@@ -141,6 +141,8 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
     ...over(['digits', 'wide'], 'parse_date', { columns: '*', formats: ['yyyy-MM-dd', 'd. MMMM yyyy'] }),
     one('longRows', 'parse_date', { columns: 'a', formats: ['dd/MM/yyyy', 'MM/dd/yyyy'], ambiguous: 'column_vote' }),
   ],
+  parse_time: over(['digits', 'wide', 'longRows'], 'parse_time', { columns: '*' }),
+  parse_duration: over(['digits', 'wide', 'longRows'], 'parse_duration', { columns: '*', plain: 's' }),
   format_date: [
     {
       file: 'wideNumbers',
@@ -165,6 +167,7 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
     ...over(['longRows', 'wide', 'shortRows'], 'dedupe', {}),
     ...over(['longRows', 'wide'], 'dedupe', { keep: 'last', match: 'case_insensitive' }),
     one('longRows', 'dedupe', { by: 'a', keep: 'none' }),
+    ...over(['longRows', 'shortRows'], 'dedupe', { any_of: ['a', ['a']], match: 'loose' }),
   ],
   sort: [
     ...over(['longRows', 'shortRows'], 'sort', { by: ['a'] }),

@@ -43,8 +43,8 @@ export const dedupe = defineOperation({
     ),
     nulls: Type.Optional(
       Type.Enum(['equal', 'distinct'], {
-        default: 'equal',
-        description: '`equal`: null is a key like others; `distinct`: rows with a null in their key all stay.',
+        description:
+          'Of `by`. `equal`, as unless set: null is a key like others; `distinct`: rows with a null in their key all stay.',
       }),
     ),
   }),

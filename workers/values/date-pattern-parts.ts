@@ -44,7 +44,8 @@ export function splitPattern(source: string): DatePart[] | string {
       parts.push({ letter: '', count: 0, literal: piece });
     } else {
       const allowed = Object.hasOwn(COUNTS, run) ? COUNTS[run] : undefined;
-      if (allowed === undefined && source.includes('%')) return NO_PERCENT;
+      const isKnown = allowed?.includes(piece.length) === true && run !== 'Y';
+      if (!isKnown && source.includes('%')) return NO_PERCENT;
       if (allowed === undefined)
         return `the letter ${run} means nothing in a date pattern (put text in '...')${letterHint(run)}`;
       if (run === 'Y' && piece.length !== 4) return `the letter Y means nothing in a date pattern${letterHint('Y')}`;

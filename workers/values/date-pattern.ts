@@ -24,7 +24,7 @@ export interface DatePattern {
   readonly source: string;
   /**
    * Whether it tells a day: year, month and day, or year, week and day. Without a time the last of them may be missing, and
-   * a quarter or the year alone is enough: the first day counts.
+   * a quarter is enough: the first day counts.
    */
   readonly hasDate: boolean;
   /** Whether it takes the year from its options. */
@@ -59,7 +59,7 @@ export function compileDatePattern(
   const hasNames = parts.some(isName);
   return {
     source,
-    hasDate: (lacksYear || has('y') || has('Y')) && tellsDay(letters, hasTime, lacksYear),
+    hasDate: (lacksYear || has('y') || has('Y')) && tellsDay(letters, hasTime),
     lacksYear,
     hasTime,
     parts,
@@ -79,7 +79,7 @@ const WEEK_YEAR_ALONE =
 const WEEK_OF_YEAR = 'ww needs YYYY, the year of ISO weeks, which differs from yyyy around New Year';
 
 /** Whether the letters beside the year tell one day, or (no time) the first of a longer time. */
-function tellsDay(letters: ReadonlySet<string>, hasTime: boolean, lacksYear: boolean): boolean {
+function tellsDay(letters: ReadonlySet<string>, hasTime: boolean): boolean {
   const has = (letter: string) => letters.has(letter);
   const isFirst = !(has('E') || hasTime);
   const only = (...allowed: string[]) => [...letters].every((letter) => allowed.includes(letter));
@@ -87,7 +87,7 @@ function tellsDay(letters: ReadonlySet<string>, hasTime: boolean, lacksYear: boo
   if (has('e')) return false;
   if (has('Q')) return isFirst && only('y', 'Q');
   if (has('M')) return has('d') || isFirst;
-  return !lacksYear && only('y');
+  return false;
 }
 
 /** A text that both patterns read, as different days or times; null when none was found among the days of a year. */

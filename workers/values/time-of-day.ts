@@ -12,7 +12,7 @@ export interface TimeOfDay {
 export const TIME_FORMATS: readonly string[] = [
   'H:mm',
   'H:mm:ss',
-  'H:mm:ss.SSS',
+  ...[1, 2, 3, 6, 9].map((digits) => `H:mm:ss.${'S'.repeat(digits)}`),
   'h:mm a',
   'h:mma',
   'h:mm:ss a',

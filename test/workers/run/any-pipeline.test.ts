@@ -34,6 +34,7 @@ function anyOperation(next: Noise, pick: Pick, name: string): Operation {
     { op: 'slice', skip: next(3), limit: 5 + next(30) },
     { op: 'stop_when', where: 'b == "9"' },
     { op: 'dedupe', by: ['a', 'g'], keep: pick(['first', 'last']) },
+    { op: 'dedupe', any_of: pick([[['a'], ['b', 'g']], [['d']]]), keep: pick(['first', 'last', 'none']) },
     { op: 'sort', by: [pick(['a', 'b'])] },
     { op: 'top', n: 1 + next(3), by: ['b'], group_by: 'g' },
     { op: 'set', columns: { [name]: 'run.row' } },
@@ -113,6 +114,9 @@ function mixedStep(pick: Pick, at: number): Operation {
     { op: 'blank_if', values: ['x', '5'], ...cells },
     { op: 'parse_number', ...cells, columns: 'b', into },
     { op: 'parse_date', formats: ['dd/MM/yyyy'], ...cells, columns: 'd', into },
+    { op: 'parse_date', epoch: pick(['s', 'ms']), ...cells, columns: 'b', into },
+    { op: 'parse_time', formats: ['H'], ...cells },
+    { op: 'parse_duration', plain: 'min', unit: 'h', ...cells, columns: 'b', into },
     {
       op: 'set',
       columns: pick([{ [into]: 'int(b) + 1' }, { [columns]: pick(['concat_ws("-", a, g)', '"9"']) }]),

@@ -13,7 +13,7 @@ export const dateParameters = Type.Object({
         'Patterns such as `dd.MM.yyyy` or `yyyy-MM-dd HH:mm`; the first that the whole text matches counts. A space in a ' +
         'pattern is any one space of the text, such as the no-break ones that programs put before AM and PM. A pattern ' +
         'of a longer time reads its first day: `MM/yyyy` or `MMMM yyyy` a month, `yyyy-QQQ` (2026-Q3) or `QQQ yyyy` a ' +
-        "quarter, `YYYY-'W'ww` (2026-W07) a week of ISO 8601, `yyyy` a year; `YYYY-'W'ww-e` is a day of a week.",
+        "quarter, `YYYY-'W'ww` (2026-W07) a week of ISO 8601; `YYYY-'W'ww-e` is a day of a week.",
     }),
   ),
   default_year: Type.Optional(

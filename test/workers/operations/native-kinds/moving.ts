@@ -79,6 +79,7 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
     one('dedupe', { by: ['v'], keep: 'last' }, KEPT),
     one('dedupe', { by: ['id'], keep: 'none' }, KEPT),
     one('dedupe', { by: ['v'], count_into: 'w' }, KEPT),
+    one('dedupe', { any_of: ['v', ['id']], count_into: 'w' }, KEPT),
   ],
   sort: [one('sort', { by: [{ column: 'id', order: 'desc' }] }, KEPT.toReversed())],
   top: [one('top', { n: 3, by: ['id'] }, KEPT.slice(0, 3))],
