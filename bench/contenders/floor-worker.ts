@@ -1,0 +1,8 @@
+// The threads' part of floor-server.ts: a task that only answers.
+
+export function answer(file: Uint8Array): number {
+  return file.length;
+}
+
+// biome-ignore lint/style/noDefaultExport: what Piscina calls
+export default answer;
