@@ -29,7 +29,7 @@ app.post('/upload', (response, request) => {
     response.cork(() => void response.writeStatus(status).end(JSON.stringify(body)));
   };
   receive(response, request.getHeader('content-type'))
-    .then((file) => pool.run(file) as Promise<number>)
+    .then((file) => pool.run(file, { name: 'answer' }) as Promise<number>)
     .then(
       (bytes) => answer('201 Created', { bytes }),
       (fault: Error) => answer('500 Internal Server Error', { error: fault.message }),

@@ -3,6 +3,3 @@
 export function answer(file: Uint8Array): number {
   return file.length;
 }
-
-// biome-ignore lint/style/noDefaultExport: what Piscina calls
-export default answer;
