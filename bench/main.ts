@@ -69,9 +69,10 @@ async function run(settings: Settings): Promise<void> {
     onSection(workbookReadingSection(measureWorkbookReading()));
     onSection(workbookWritingSection(measureWorkbookWriting()));
   }
-  const service = { folder, bytes, rounds, loadSeconds: settings.loadSeconds, progress: line };
+  const { loadSeconds, keptRuns } = settings;
+  const service = { folder, bytes, rounds, loadSeconds, keptRuns, progress: line };
   if (parts.has('uploads')) for (const section of await benchUploads(service)) onSection(section);
-  if (parts.has('small-runs')) onSection(await benchSmallRuns(service));
+  if (parts.has('small-runs')) for (const section of await benchSmallRuns(service)) onSection(section);
   if (parts.has('latency')) onSection(await benchLatency(service));
   if (parts.has('workers')) onSection(await benchWorkers(service));
   if (parts.has('fleet')) {

@@ -30,22 +30,25 @@ export interface Settings {
   readonly rounds: number;
   /** Of each load of small requests. */
   readonly loadSeconds: number;
+  /** Runs that the service keeps before small ones are measured. */
+  readonly keptRuns: number;
   /** Made by the run and removed at its end. */
   readonly folder: string;
   /** Whether what is measured goes into bench/RESULTS.md, its figures and charts. */
   readonly write: boolean;
 }
 
-const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3 };
-const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1 };
+const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3, keptRuns: 300_000 };
+const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1, keptRuns: 3_000 };
 
-export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT]
+export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT] [--kept-runs N]
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
             ${FORMAT_WORKLOADS.map(({ name }) => name).join(', ')}: those of formats alone
   --quick   20 MB and one round: to see that everything runs; its figures mean little
   --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
   --rows    of operations: only rows of which the name, or the operation, has the text in it
+  --kept-runs  that the service holds before small-runs is measured: 300000 unless said
   --folder  where inputs and outputs lie; memory unless said`;
 
 /** Throws an Error with what is wrong. */
@@ -59,6 +62,7 @@ export function readSettings(args: readonly string[]): Settings {
       bytes: { type: 'string' },
       rounds: { type: 'string' },
       rows: { type: 'string' },
+      'kept-runs': { type: 'string' },
       folder: { type: 'string', default: existsSync('/dev/shm') ? '/dev/shm' : 'bench/data' },
     },
   });
@@ -75,6 +79,7 @@ export function readSettings(args: readonly string[]): Settings {
     bytes,
     rounds,
     loadSeconds: defaults.loadSeconds,
+    keptRuns: positive('kept-runs', values['kept-runs']) ?? defaults.keptRuns,
     folder: join(values.folder, `template-run-bench-${process.pid}`),
     write: values.write,
   };

@@ -16,6 +16,7 @@ const SERVICE_SECTIONS = [
   'upload',
   'uploads-at-once',
   'small-runs',
+  'small-runs-forms',
   'latency',
   'workers',
   'fleet',

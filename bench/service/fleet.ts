@@ -7,7 +7,7 @@ import { median } from '../median.ts';
 import type { Section } from '../report/section.ts';
 import { type LoadResult, soundLoad, uploadRequest } from './load.ts';
 import { type RunningRedis, startRedis } from './redis.ts';
-import { processorMilliseconds, type RunningServer, startOurs } from './servers.ts';
+import { processorSeconds, type RunningServer, startOurs } from './servers.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { smallFile } from './small-runs.ts';
 
@@ -45,7 +45,7 @@ export async function benchFleet(settings: ServiceSettings): Promise<Section | n
     const flags = database === null ? [] : fleetFlags(folder, redis, database);
     const nodes: RunningServer[] = [];
     for (let node = 0; node < count; node++) {
-      nodes.push(await startOurs(folder, WORKERS, flags));
+      nodes.push(await startOurs(folder, { workers: WORKERS, flags }));
       servers.push(nodes.at(-1)!);
     }
     return nodes;
@@ -89,7 +89,7 @@ async function measure(contender: Contender, file: Buffer, settings: ServiceSett
     contender.runs += result.answers;
     return result;
   };
-  const redisTime = (): number => (redis === null ? 0 : processorMilliseconds(redis.pid));
+  const redisTime = (): number => (redis === null ? 0 : processorSeconds(redis) * 1000);
   const [nodesBefore, redisBefore] = [nodesTime(nodes), redisTime()];
   const loads = await Promise.all(nodes.map((node) => loadOf(node, CONNECTIONS / nodes.length)));
   const runs = sum(loads.map(({ answers }) => answers));
@@ -103,7 +103,7 @@ async function measure(contender: Contender, file: Buffer, settings: ServiceSett
 }
 
 function nodesTime(nodes: readonly RunningServer[]): number {
-  return sum(nodes.map(({ pid }) => processorMilliseconds(pid)));
+  return sum(nodes.map((node) => processorSeconds(node) * 1000));
 }
 
 function sum(numbers: readonly number[]): number {

@@ -9,5 +9,7 @@ export interface ServiceSettings {
   readonly rounds: number;
   /** Of each load of small requests. */
   readonly loadSeconds: number;
+  /** Runs that the service keeps before small ones are measured. */
+  readonly keptRuns: number;
   readonly progress: Progress;
 }

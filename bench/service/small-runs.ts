@@ -1,87 +1,151 @@
 // Small Runs a second: 64 connections that send 1 KB files, in turn against this service, against Fastify with Piscina
-// and csv-parse, and against a server that only answers.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { makeOrders } from '../inputs/orders.ts';
+// and csv-parse, against the floor of its design, and against a server that only answers. The service keeps its Runs as long
+// as it does by default, and has kept many before it is measured. Then the same with files that are not plain.
 import { figureOf } from '../measure.ts';
 import { median } from '../median.ts';
+import type { Progress } from '../progress.ts';
 import type { Section } from '../report/section.ts';
+import { checkAnswer } from './check-answer.ts';
 import { type LoadResult, soundLoad, uploadRequest } from './load.ts';
-import { peakBytes, type RunningServer, startFastify, startOurs, startSink } from './servers.ts';
+import {
+  peakBytes,
+  processorSeconds,
+  type RunningServer,
+  startFastify,
+  startFloor,
+  startOurs,
+  startSink,
+} from './servers.ts';
 import type { ServiceSettings } from './service-settings.ts';
+import { otherForms, smallFile } from './small-files.ts';
 
-const FILE_BYTES = 1_000;
 const CONNECTIONS = 64;
 
 /** Not counted: the servers' code is compiled while it runs, a whole Run's later than a route's. */
 const WARM_ROUNDS = 3;
 
-export async function benchSmallRuns({ folder, rounds, loadSeconds, progress }: ServiceSettings): Promise<Section> {
+/** One who takes part: a server with what it is sent. */
+interface Entry {
+  readonly name: string;
+  readonly server: RunningServer;
+  readonly file: Buffer;
+  readonly results: LoadResult[];
+  /** Of the server's process, user and system, for each answer. */
+  readonly processorSeconds: number[];
+}
+
+export async function benchSmallRuns(settings: ServiceSettings): Promise<readonly Section[]> {
+  const { folder } = settings;
   const file = smallFile(folder);
   const ways = [['Fastify, Piscina, csv-parse', '/upload']] as const;
-  const servers = [await startOurs(folder), ...(await startFastify(folder, ways)), await startSink()];
-  const results = servers.map((server) => ({ server, list: [] as LoadResult[] }));
+  const ours = await startOurs(folder, { retention: 'default' });
+  const servers = [ours, ...(await startFastify(folder, ways)), await startFloor(), await startSink()];
   try {
-    for (let round = -WARM_ROUNDS; round < rounds; round++) {
-      for (const { server, list } of results) {
-        progress.show(`small Runs: round ${round + 1} of ${rounds}, ${server.name}`);
-        const { name, port, path, authorization, expectedStatus } = server;
-        const request = uploadRequest(path, file, authorization);
-        const load = { port, connections: CONNECTIONS, seconds: loadSeconds, request, expectedStatus };
-        const result = await soundLoad(name, load);
-        if (round >= 0) list.push(result);
-      }
-    }
-    return section(results.map(({ server, list }) => ({ server, list, peak: peakBytes(server) })));
+    const plain = servers.map((server) => entryOf(server.name, server, file));
+    const others = otherForms(file).map((form) => entryOf(form.name, ours, form.file));
+    const forms = [entryOf('plain', ours, file), ...others];
+    for (const { server, file: sent } of [...plain, ...others]) await checkAnswer(server, sent);
+    await keepRuns(plain[0]!, settings);
+    await takeTurns(plain, settings);
+    await takeTurns(forms, settings);
+    return [plainSection(plain, settings), formsSection(forms)];
   } finally {
     for (const server of servers) await server.stop();
   }
 }
 
-/** A file of about 1 KB. */
-export function smallFile(folder: string): Buffer {
-  const path = join(folder, 'small.csv');
-  makeOrders(path, FILE_BYTES);
-  return readFileSync(path);
+function entryOf(name: string, server: RunningServer, file: Buffer): Entry {
+  return { name, server, file, results: [], processorSeconds: [] };
 }
 
-interface Result {
-  readonly server: RunningServer;
-  readonly list: readonly LoadResult[];
-  readonly peak: number;
+/** Until the service keeps as many Runs as the setting says. */
+async function keepRuns(entry: Entry, { keptRuns, progress, loadSeconds }: ServiceSettings): Promise<void> {
+  for (let kept = 0; kept < keptRuns; ) {
+    progress.show(`small Runs: ${kept} of ${keptRuns} kept`);
+    kept += (await loadOf(entry, loadSeconds)).answers;
+  }
 }
 
-function section(results: readonly Result[]): Section {
-  const rates = results.map(({ list }) => figureOf(list.map(({ answers, seconds }) => answers / seconds)));
-  const own = rates[0]!.median;
-  const floor = rates.at(-1)!.median;
+async function takeTurns(entries: readonly Entry[], { rounds, loadSeconds, progress }: ServiceSettings): Promise<void> {
+  for (let round = -WARM_ROUNDS; round < rounds; round++) {
+    for (const entry of entries) {
+      showRound(progress, round, rounds, entry.name);
+      const before = processorSeconds(entry.server);
+      const result = await loadOf(entry, loadSeconds);
+      if (round < 0) continue;
+      entry.results.push(result);
+      entry.processorSeconds.push((processorSeconds(entry.server) - before) / result.answers);
+    }
+  }
+}
+
+function showRound(progress: Progress, round: number, rounds: number, name: string): void {
+  progress.show(`small Runs: ${round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`}, ${name}`);
+}
+
+function loadOf({ name, server, file }: Entry, seconds: number): Promise<LoadResult> {
+  const { port, path, authorization, expectedStatus } = server;
+  const request = uploadRequest(path, file, authorization);
+  return soundLoad(name, { port, connections: CONNECTIONS, seconds, request, expectedStatus });
+}
+
+const rateOf = ({ results }: Entry) => figureOf(results.map(({ answers, seconds }) => answers / seconds));
+const medianOf = ({ results }: Entry, of: (result: LoadResult) => number): number => median(results.map(of));
+const p99Of = (entry: Entry): number => medianOf(entry, ({ p99Milliseconds }) => p99Milliseconds);
+
+function figures(entry: Entry, ratio: number): readonly string[] {
+  const { median: rate, low, high } = rateOf(entry);
+  return [
+    rate.toFixed(0),
+    `${low.toFixed(0)}..${high.toFixed(0)}`,
+    ratio.toFixed(2),
+    (median(entry.processorSeconds) * 1e6).toFixed(0),
+    medianOf(entry, ({ p50Milliseconds }) => p50Milliseconds).toFixed(1),
+    p99Of(entry).toFixed(1),
+    medianOf(entry, ({ p999Milliseconds }) => p999Milliseconds).toFixed(1),
+  ];
+}
+
+function plainSection(entries: readonly Entry[], { keptRuns }: ServiceSettings): Section {
+  const [ours] = entries;
+  const own = rateOf(ours!).median;
+  const floor = entries.at(-2)!;
+  const limit = rateOf(entries.at(-1)!).median;
+  const p99Ratio = p99Of(ours!) / p99Of(floor);
   return {
     name: 'small-runs',
     title: `Runs of 1 KB files with W1, ${CONNECTIONS} connections`,
-    columns: ['', 'Runs/s', 'min..max', 'ours / it', 'p50 ms', 'p99 ms', 'p99.9 ms', 'peak MB'],
-    rows: results.map(({ server, list, peak }, index) => {
-      const { median: rate, low, high } = rates[index]!;
-      const time = (of: (result: LoadResult) => number): string => median(list.map(of)).toFixed(1);
-      return [
-        server.name,
-        rate.toFixed(0),
-        `${low.toFixed(0)}..${high.toFixed(0)}`,
-        (own / rate).toFixed(2),
-        time(({ p50Milliseconds }) => p50Milliseconds),
-        time(({ p99Milliseconds }) => p99Milliseconds),
-        time(({ p999Milliseconds }) => p999Milliseconds),
-        (peak / 1e6).toFixed(0),
-      ];
-    }),
-    notes: [`Physical limit: ${floor.toFixed(0)} answers/s of a server that only reads and answers, from this client.`],
+    columns: ['', 'Runs/s', 'min..max', 'ours / it', 'CPU µs', 'p50 ms', 'p99 ms', 'p99.9 ms', 'peak MB'],
+    rows: entries.map((entry) => [
+      entry.name,
+      ...figures(entry, own / rateOf(entry).median),
+      (peakBytes(entry.server) / 1e6).toFixed(0),
+    ]),
+    notes: [
+      `Physical limit: ${limit.toFixed(0)} answers/s of a server that only reads and answers, from this client.`,
+      `template-run keeps its Runs for 30 minutes, and kept ${keptRuns} before the first round. Its p99 is ${p99Ratio.toFixed(1)} times the floor's.`,
+      'CPU: user and system time of the server for each answer.',
+    ],
     chart: {
       unit: 'Runs/s',
-      bars: results.slice(0, -1).map(({ server }, index) => ({
-        label: server.name,
-        value: rates[index]!.median,
+      bars: entries.slice(0, -1).map((entry, index) => ({
+        label: entry.name,
+        value: rateOf(entry).median,
         ours: index === 0,
       })),
-      limit: { label: 'sockets alone', value: floor },
+      limit: { label: 'sockets alone', value: limit },
     },
+  };
+}
+
+function formsSection(entries: readonly Entry[]): Section {
+  const plain = rateOf(entries[0]!).median;
+  return {
+    name: 'small-runs-forms',
+    title: `Runs of 1 KB files that are not plain, ${CONNECTIONS} connections`,
+    columns: ['', 'Runs/s', 'min..max', 'it / plain', 'CPU µs', 'p50 ms', 'p99 ms', 'p99.9 ms'],
+    rows: entries.map((entry) => [entry.name, ...figures(entry, rateOf(entry).median / plain)]),
+    notes: ['The same service and the same rows, as other programs write them; nothing is declared.'],
+    chart: null,
   };
 }

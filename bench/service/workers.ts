@@ -9,7 +9,7 @@ import { eventLoopDelay } from './latency.ts';
 import { soundLoad, uploadRequest } from './load.ts';
 import { peakBytes, type RunningServer, residentBytes, startOurs } from './servers.ts';
 import type { ServiceSettings } from './service-settings.ts';
-import { smallFile } from './small-runs.ts';
+import { smallFile } from './small-files.ts';
 
 const WORKERS = [1, 2, 4];
 const UPLOADS_AT_ONCE = 8;
@@ -35,7 +35,7 @@ async function measure(settings: ServiceSettings, workers: number): Promise<Cost
   const path = join(folder, 'orders.csv');
   makeOrders(path, bytes);
   const file = readFileSync(path);
-  const server = await startOurs(folder, workers);
+  const server = await startOurs(folder, { workers });
   try {
     const restBytes = residentBytes(server);
     const delays: number[] = [];

@@ -1,6 +1,7 @@
 // Idempotency-Keys against a plain Map of them, whatever comes, ends, is retried, is given up and expires.
 import { deepStrictEqual } from 'node:assert/strict';
 import t from 'tap';
+import { MemoryBudget } from '../../../src/admission/memory-budget.ts';
 import { IdempotencyKeys, type KeyEntry } from '../../../src/stores/memory/idempotency.ts';
 import { RETRIED_CODES } from '../../../src/stores/retried-codes.ts';
 import { fc } from '../../random.ts';
@@ -32,16 +33,8 @@ t.test('keys are held, given and forgotten as a plain Map would', async (t) => {
   let replayed = 0;
   let again = 0;
   const property = fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {
-    let charged = 0;
-    const budget = {
-      charge: (bytes: number) => {
-        charged += bytes;
-      },
-      release: (bytes: number) => {
-        charged -= bytes;
-      },
-    };
-    const keys = new IdempotencyKeys(budget as unknown as ConstructorParameters<typeof IdempotencyKeys>[0]);
+    const budget = new MemoryBudget(256 * 1024 * 1024, 1);
+    const keys = new IdempotencyKeys(budget);
     const twins = new Map<string, Twin>();
     let now = 1_000_000;
     let number = 0;
@@ -108,7 +101,7 @@ t.test('keys are held, given and forgotten as a plain Map would', async (t) => {
     }
     for (const key of twins.keys()) keys.abandon(key);
     while (keys.sweep(Number.MAX_SAFE_INTEGER, 10) > 0);
-    deepStrictEqual([keys.size, charged], [0, 0]);
+    deepStrictEqual([keys.size, budget.usedBytes('records')], [0, 0]);
   });
   fc.assert(property, { numRuns: sweep({ short: 100, long: 1_000 }) });
   t.ok(replayed > 100 && again > 100, `${replayed} replayed, ${again} tried again`);

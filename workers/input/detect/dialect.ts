@@ -45,10 +45,30 @@ export interface KnownDialect {
 export function detectDialect(samples: Samples, known: KnownDialect): Dialect {
   const plain = known.delimiter === null && known.quote === null ? plainDialect(samples) : null;
   if (plain !== null) return plain;
+  const only = known.delimiter === null && known.quote === null ? onlyDialect(samples) : null;
+  if (only !== null) return only;
   let best: ScoredDialect | null = null;
   for (const scored of scoredDialects(samples, known, (dialect, isEven) => isWorse(samples, dialect, isEven, best)))
     if (best === null || scored.score > best.score) best = scored;
   return best?.dialect ?? { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
+}
+
+/**
+ * The one usual delimiter of a text, where all others are doubtful for sure and it is better than any such: then nobody has to
+ * know by how much. Null where it has to be looked at more closely.
+ */
+function onlyDialect(samples: Samples): Dialect | null {
+  const { text } = samples;
+  const [delimiter, ...others] = delimiterCandidates(text);
+  if (delimiter === undefined || !text.includes(delimiter) || quoteCandidates(text).length > 1) return null;
+  const [dialect, spaced] = dialectsOf(samples, delimiter, '"');
+  if (dialect === undefined || spaced !== undefined) return null;
+  const sample = samples.of(dialect);
+  const isEven = evenShare(sample, 2) >= EVEN_SHARE;
+  const areDoubtful = others
+    .flatMap((other) => dialectsOf(samples, other, '"'))
+    .every((other) => isDoubtful(samples, other, isEven));
+  return areDoubtful && scoresAtLeast(sample, DOUBTFUL_SCORE_MAX) ? dialect : null;
 }
 
 export interface ScoredDialect {
@@ -72,7 +92,7 @@ export function* scoredDialects(
   let isUsualEven = false;
   let unspaced: Sample | null = null;
   for (const delimiter of delimiters) {
-    for (const dialect of quotes.flatMap((quote) => dialectsOf(text, delimiter, quote))) {
+    for (const dialect of quotes.flatMap((quote) => dialectsOf(samples, delimiter, quote))) {
       const sample = samples.of(dialect);
       if (dialect.spaced !== true) unspaced = sample;
       else if (unspaced !== null && !isSounder(sample, unspaced)) continue;
@@ -87,8 +107,13 @@ export function* scoredDialects(
 
 /** True for a rare delimiter that is doubtful for sure, where the best so far is better than any such: most files have spaces. */
 function isWorse(samples: Samples, dialect: Dialect, isUsualEven: boolean, best: ScoredDialect | null): boolean {
+  return best !== null && best.score >= DOUBTFUL_SCORE_MAX && isDoubtful(samples, dialect, isUsualEven);
+}
+
+/** Whether a delimiter is a rare one whose factor is surely the least: see rareFactor. */
+function isDoubtful(samples: Samples, dialect: Dialect, isUsualEven: boolean): boolean {
   const { delimiter } = dialect;
-  if (best === null || best.score < DOUBTFUL_SCORE_MAX || !RARE_DELIMITERS.includes(delimiter)) return false;
+  if (!RARE_DELIMITERS.includes(delimiter)) return false;
   return isUsualEven || (TEXT_DELIMITERS.includes(delimiter) && !isAllEven(samples.of(dialect)));
 }
 
@@ -131,11 +156,11 @@ function isSounder(spaced: Sample, unspaced: Sample): boolean {
 }
 
 /** With spaces before quotes only where there are such: a field that begins with a space is a usual one. */
-function dialectsOf(text: string, delimiter: string, quote: string): Dialect[] {
+function dialectsOf(samples: Samples, delimiter: string, quote: string): Dialect[] {
   if (quote === delimiter) return [];
   // The bytes between them are looked at one by one.
   const isPossible = quote !== '' && quote < '\x80' && delimiter < '\x80' && delimiter !== ' ';
-  const isSpaced = isPossible && text.includes(`${delimiter} ${quote}`);
+  const isSpaced = isPossible && samples.holds(quote) && samples.text.includes(`${delimiter} ${quote}`);
   return isSpaced
     ? [
         { delimiter, quote },
@@ -146,6 +171,7 @@ function dialectsOf(text: string, delimiter: string, quote: string): Dialect[] {
 
 /** The double quote is the rule; a single quote is tried only where it stands at the start of a field, or behind spaces. */
 function quoteCandidates(text: string): string[] {
+  if (!text.includes("'")) return ['"'];
   return /(?:^|[\n\r,;\t|]) *'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
 }
 
@@ -160,13 +186,28 @@ function rareFactor(delimiter: string, sample: Sample, isUsualEven: boolean): nu
 function evenShare(sample: Sample, columnsMin: number): number {
   const lengths: number[] = [];
   for (let record = 0; sample.has(record); record++) if (sample.isFilled(record)) lengths.push(sample.width(record));
-  const width = [...lengths].sort((a, b) => a - b)[lengths.length >> 1] ?? 0;
+  const width = Uint32Array.from(lengths).sort()[lengths.length >> 1] ?? 0;
   if (width < columnsMin || lengths.length < EVEN_RECORDS_MIN) return 0;
   return lengths.filter((length) => length === width).length / lengths.length;
 }
 
 function consistency(sample: Sample): number {
   return patternScore(sample) * typeScore(sample) * quoteScore(sample);
+}
+
+/** Whether `consistency` is no less, as far as the first cells show already: the others can only add to it. */
+function scoresAtLeast(sample: Sample, least: number): boolean {
+  const pattern = patternScore(sample);
+  const quotes = quoteScore(sample);
+  let cells = 0;
+  let records = 0;
+  for (; sample.has(records) && cells <= TYPED_CELLS_MAX; records++) cells += sample.width(records);
+  let known = 0;
+  for (let record = 0; record < records; record++) {
+    for (let column = 0; column < sample.width(record); column++) if (sample.kind(record, column) !== null) known++;
+    if (pattern * (known / cells) * quotes >= least) return true;
+  }
+  return false;
 }
 
 /** Mean over the distinct row lengths of (rows of that length) x (length - 1) / length: long, even rows score high. */

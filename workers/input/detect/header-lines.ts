@@ -132,5 +132,7 @@ function hasRepeatedNeighbours(above: Cells, below: Cells): boolean {
 }
 
 function filledColumns(record: Cells): number[] {
-  return record.flatMap((cell, column) => (isBlank(cell) ? [] : [column]));
+  const columns: number[] = [];
+  for (let column = 0; column < record.length; column++) if (!isBlank(record[column]!)) columns.push(column);
+  return columns;
 }

@@ -26,10 +26,20 @@ export class Samples {
   /** The text is the whole file. */
   readonly ended: boolean;
   readonly #made: { readonly dialect: Dialect; readonly sample: Sample }[] = [];
+  readonly #marks = new Map<string, boolean>();
 
   constructor(text: string, ended: boolean) {
     this.text = text;
     this.ended = ended;
+  }
+
+  /** Whether the mark stands anywhere in the text. */
+  holds(mark: string): boolean {
+    const known = this.#marks.get(mark);
+    if (known !== undefined) return known;
+    const found = this.text.includes(mark);
+    this.#marks.set(mark, found);
+    return found;
   }
 
   of(dialect: Dialect): Sample {
