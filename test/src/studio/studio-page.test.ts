@@ -21,7 +21,7 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 function cellTexts(page: Page, column: number): Promise<string[]> {
-  return page.locator(`.grid [role=gridcell][aria-colindex="${column}"]`).allInnerTexts();
+  return page.locator(`.grid [role=gridcell][aria-colindex="${column}"]`).allTextContents();
 }
 
 test('type, see the rows change, find the error, make a test, save', options, async (t) => {
@@ -44,12 +44,18 @@ test('type, see the rows change, find the error, make a test, save', options, as
   await page.keyboard.type(', where: "amount != null"');
   await page.getByText(/A Run would write 5 rows/).waitFor();
   t.ok(await page.getByTitle('not saved').isVisible(), 'the text is not saved');
-  const wrong = (await page.locator('.cm-line', { hasText: 'parse_number' }).innerText()).replace('columns: amount', 'columns: amout');
+  const wrong = (await page.locator('.cm-line', { hasText: 'parse_number' }).innerText()).replace(
+    'columns: amount',
+    'columns: amout',
+  );
   await line.click();
   await page.keyboard.press('Home');
   await page.keyboard.press('Shift+End');
   await page.keyboard.insertText(wrong.trimStart());
-  await page.getByText(/NOT_IN_SAMPLE: "amout"/).first().waitFor();
+  await page
+    .getByText(/NOT_IN_SAMPLE: "amout"/)
+    .first()
+    .waitFor();
   // One click mends it.
   await page.locator('.cm-lintRange-error').first().hover();
   await page.getByRole('button', { name: 'Write "amount"' }).click();
@@ -99,7 +105,10 @@ test('by keys alone', options, async (t) => {
   await page.keyboard.press('Shift+F6');
   await page.keyboard.press('x');
   await page.locator('.steps .off', { hasText: 'parse_number (off)' }).waitFor();
-  await page.getByText(/"amount|EXPR|amount/).first().waitFor();
+  await page
+    .getByText(/"amount|EXPR|amount/)
+    .first()
+    .waitFor();
   await page.keyboard.press('F6');
   await page.keyboard.press('F6');
   await page.locator('.cm-content:focus').waitFor();
@@ -142,7 +151,11 @@ test('axe-core finds nothing, in both themes', options, async (t) => {
     const found = (await page.evaluate('axe.run()')) as {
       readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
     };
-    t.strictSame(found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]), [], theme);
+    t.strictSame(
+      found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]),
+      [],
+      theme,
+    );
   }
 });
 
@@ -162,7 +175,11 @@ test('2,000 rows and 500 columns are scrolled without cells that are missing', o
     [1_500, 0],
   ] as const) {
     await page.locator('.grid').evaluate((grid, [top, left]) => grid.scrollTo(left!, top!), [row * 26, column * 150]);
-    await page.locator('.grid [role=gridcell]').filter({ hasText: `${row}.${column}` }).first().waitFor();
+    await page
+      .locator('.grid [role=gridcell]')
+      .filter({ hasText: `${row}.${column}` })
+      .first()
+      .waitFor();
     const blank = await page.locator('.grid [role=rowheader]').filter({ hasText: '…' }).count();
     t.equal(blank, 0, `around row ${row}`);
   }
