@@ -27,7 +27,7 @@ test('a column that the sample does not have is a problem at its place', async (
   const [first] = checked.stdout.split('\n');
   t.equal(
     first,
-    `${template}:5:20 /operations/1/parse_number/columns NOT_IN_SAMPLE "amout" is not in the sample, or not clear there. ` +
+    `${template}:5:21 /operations/1/parse_number/columns NOT_IN_SAMPLE "amout" is not in the sample, or not clear there. ` +
       'Did you mean "amount"?',
   );
   t.match(await cli('template', 'check', '--sample', sample, right), { status: 0, stdout: /: sound/ });
