@@ -60,7 +60,7 @@ function startState(studio: Studio): EditorState {
     doc: studio.text.peek(),
     extensions: [
       EditorView.cspNonce.of(nonce),
-      EditorView.contentAttributes.of({ 'aria-label': 'Template' }),
+      EditorView.contentAttributes.of({ 'aria-label': 'Template', tabindex: '0' }),
       lineNumbers(),
       history(),
       drawSelection(),

@@ -1,7 +1,7 @@
 // The table behind the chosen step: a grid that makes only the cells that can be seen, with one cell that has the focus.
-import { type Signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { WatchedColumn, WatchedRow } from '../workers/watch/watch-messages.ts';
 import { ColumnHead } from './column-head.tsx';
 import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
@@ -23,7 +23,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const active = useSignal<Place>({ row: 0, column: 0 });
   const { pages, view, measure } = useRows(studio, scroller);
-  const columns = columnsShown(studio);
+  const { columns } = pages;
   const count = pages.count.value;
   pages.arrived.value;
   const shown = shownOf(view, count, columns.length);
@@ -112,9 +112,16 @@ function GridHead({ studio, columns, firstColumn, placeOf }: HeadProps): JSX.Ele
 /** The rows of the step that is looked at, and the part of them that can be seen; what is missing of it is fetched. */
 function useRows(studio: Studio, scroller: RefObject<HTMLDivElement | null>) {
   const view = useSignal({ top: 0, left: 0, width: 800, height: 300 });
-  const pages = useComputed(() => {
+  // The rows before stay until those that take their place are here: nothing flickers while somebody types.
+  const pages = useSignal(useMemo(() => new RowPages(0, 'all', []), []));
+  const wanted = useRef<RowPages | null>(null);
+  useSignalEffect(() => {
     studio.version.value;
-    return new RowPages(studio.step.value, studio.filter.value);
+    const next = new RowPages(studio.step.value, studio.filter.value, columnsShown(studio));
+    wanted.current = next;
+    void next.begun.then(() => {
+      if (wanted.current === next) pages.value = next;
+    });
   });
   const measure = (): void => {
     if (scroller.current !== null) view.value = viewOf(scroller.current);

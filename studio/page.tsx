@@ -40,7 +40,7 @@ export function Page({ studio }: { readonly studio: Studio }): JSX.Element {
         <section class="source" aria-label="Text">
           <Editor studio={studio} />
         </section>
-        <aside aria-label="Details">
+        <aside aria-label="Details" tabIndex={0}>
           <ProfilePanel studio={studio} />
           <TracePanel studio={studio} />
           <Hint studio={studio} />
@@ -182,7 +182,7 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
   const rows = studio.watched.value?.rowsWritten;
   const verdict =
     problem !== undefined
-      ? `${studio.problems.value.length} problems: line ${problem.line}, ${problem.code}: ${problem.message}`
+      ? `${studio.problems.value.length === 1 ? '1 problem' : `${studio.problems.value.length} problems`}: line ${problem.line}, ${problem.code}: ${problem.message}`
       : failure !== null
         ? `A Run would end here. ${failure.code}: ${failure.message}`
         : rows === null || rows === undefined

@@ -1,6 +1,6 @@
 // The rows that the grid shows, fetched in pages and kept until another Run was watched, or another step is looked at.
 import { type Signal, signal } from '@preact/signals';
-import type { RowFilter, WatchedRow, WatchedRows } from '../workers/watch/watch-messages.ts';
+import type { RowFilter, WatchedColumn, WatchedRow, WatchedRows } from '../workers/watch/watch-messages.ts';
 import { ask } from './ask.ts';
 
 const PAGE_ROWS = 100;
@@ -13,10 +13,16 @@ export class RowPages {
   readonly #filter: RowFilter;
   readonly #pages = new Map<number, readonly WatchedRow[] | null>();
 
-  constructor(step: number, filter: RowFilter) {
+  /** Those that the rows have: of an earlier Run they may be others. */
+  readonly columns: readonly WatchedColumn[];
+  /** Resolves when the first rows are here. */
+  readonly begun: Promise<void>;
+
+  constructor(step: number, filter: RowFilter, columns: readonly WatchedColumn[]) {
     this.#step = step;
     this.#filter = filter;
-    void this.#fetch(0);
+    this.columns = columns;
+    this.begun = this.#fetch(0);
   }
 
   /** Null: it is not here yet. */

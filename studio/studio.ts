@@ -51,6 +51,7 @@ export class Studio {
   );
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
+  #chosenStep = 0;
 
   static async open(): Promise<Studio> {
     const [file, language] = await Promise.all([
@@ -83,7 +84,7 @@ export class Studio {
     const progress = setInterval(() => void this.#askProgress(), PROGRESS_MILLISECONDS);
     try {
       const source = this.text.value;
-      const looked = await ask<Looked>('POST /api/look', { source, step: this.step.value, whole });
+      const looked = await ask<Looked>('POST /api/look', { source, step: this.#chosenStep, whole });
       if (asked === this.#asked && !looked.isStale) this.#take(looked);
     } catch (error) {
       this.#tell(error);
@@ -99,6 +100,7 @@ export class Studio {
   }
 
   choose(step: number): void {
+    this.#chosenStep = step;
     if (step === this.step.value) return;
     batch(() => {
       this.step.value = step;
@@ -181,7 +183,8 @@ export class Studio {
       if (watched === null) return;
       this.watched.value = watched;
       this.version.value++;
-      if (this.step.value >= watched.steps.length) this.step.value = Math.max(0, watched.steps.length - 1);
+      // A mistake leaves the file alone to be seen; when it is mended, the chosen step is there again.
+      this.step.value = Math.max(0, Math.min(this.#chosenStep, watched.steps.length - 1));
     });
   }
 

@@ -20,6 +20,8 @@ function contentSecurityPolicy(nonce: string): string {
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "connect-src 'self'",
+    // The editor's marks of problems stand in its own style sheets; no request is made for them.
+    'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

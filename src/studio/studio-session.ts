@@ -108,8 +108,9 @@ export class StudioSession {
     const parsed = parseTemplate(source, this.#parts.format);
     if ('problems' in parsed) throw new Error('a checked Template cannot be read');
     const { input } = parsed.text.root.value as { readonly input?: Readonly<Record<string, unknown>> };
-    const { columns: _, other_columns: __, ...reading } = input ?? {};
-    const watched = await this.#watchBare({ ...BARE, input: reading });
+    // They tell the header from the rows above it, and may all be missing.
+    const columns = template.input.columns.map(({ name, match }) => ({ name, match, required: false }));
+    const watched = await this.#watchBare({ ...BARE, input: { ...input, columns, other_columns: 'keep' } });
     const isAboutColumns = failure?.code === 'TEMPLATE_COLUMNS_MISSING';
     const problems =
       isAboutColumns && watched !== null && watched.steps.length > 0

@@ -40,9 +40,11 @@ export class SnapshotAnswers {
     return [input, ...others];
   }
 
+  /** Those that the file has: columns of nulls, and the flag column, are the Template's. */
   get headers(): readonly string[] {
     const { plan } = this.#snapshot;
-    return plan === null ? [] : plan.schema.map(({ id, name }) => plan.headers.get(id) ?? name);
+    if (plan === null) return [];
+    return this.#ownColumns().map((index) => plan.headers.get(plan.schema[index]!.id) ?? plan.schema[index]!.name);
   }
 
   rows({ step, filter, from, count }: RowsRequest): WatchedRows {
@@ -78,7 +80,16 @@ export class SnapshotAnswers {
     const input = this.#snapshot.step(0);
     if (input === null) return { headers: [], rows: [] };
     const places = rows.map((row) => input.find(row, 0)).filter((place) => place >= 0);
-    return { headers: this.headers, rows: places.map((place) => input.cells(place)) };
+    const own = this.#ownColumns();
+    return {
+      headers: this.headers,
+      rows: places.map((place) => own.map((index) => input.cells(place)[index]!)),
+    };
+  }
+
+  #ownColumns(): readonly number[] {
+    const columns = this.#snapshot.plan?.columns ?? [];
+    return columns.flatMap((field, index) => (field === null ? [] : [index]));
   }
 
   #step(

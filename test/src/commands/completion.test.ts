@@ -25,7 +25,7 @@ t.test('bash completes commands, actions, flags and files', async (t) => {
   t.strictSame(offered('run', '--sh'), ['--show-cell']);
   t.strictSame(offered('run', 'ord'), ['order.yaml', 'orders.csv']);
   t.strictSame(offered('template', 'che'), ['check']);
-  t.strictSame(offered('template', 'check', '--'), ['--help', '--json', '--lenient', '--strict']);
+  t.strictSame(offered('template', 'check', '--'), ['--help', '--json', '--lenient', '--sample', '--strict']);
   t.strictSame(offered('template', 'check', 'order.'), ['order.yaml']);
   t.ok(offered('serve', '--mem').includes('--memory-budget'));
   t.strictSame(offered('nothing', '--x'), ['']);

@@ -2,7 +2,7 @@
 // keys alone too, in both themes, and without a word of the browser's console.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { test } from 'tap';
 import { cli } from '../commands/command-line.ts';
 import { NO_BROWSER, openPage } from './browser.ts';
@@ -21,7 +21,14 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 function cellTexts(page: Page, column: number): Promise<string[]> {
-  return page.locator(`.grid [role=gridcell][aria-colindex="${column}"]`).allInnerTexts();
+  return page.locator(`.grid [role=gridcell][aria-colindex="${column}"]`).allTextContents();
+}
+
+async function rewrite(page: Page, line: Locator, text: string): Promise<void> {
+  await line.click();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Shift+End');
+  await page.keyboard.insertText(text.trimStart());
 }
 
 test('type, see the rows change, find the error, make a test, save', options, async (t) => {
@@ -33,33 +40,18 @@ test('type, see the rows change, find the error, make a test, save', options, as
   await page.locator('.cell.decimal.changed').first().waitFor();
   t.strictSame((await cellTexts(page, 7)).slice(0, 2), ['-1234.56, changed', '-48.20, changed']);
   t.match(await page.locator('footer').innerText(), /A Run would write 5 rows\./);
-  // Another decimal mark: no amount reads any more, and the first row would end a Run.
-  const editor = page.locator('.cm-content');
-  await editor.click();
-  const line = page.locator('.cm-line', { hasText: 'parse_number' });
-  await line.scrollIntoViewIfNeeded();
-  await line.click();
-  await page.keyboard.press('End');
-  for (let back = 0; back < '}}'.length; back++) await page.keyboard.press('ArrowLeft');
-  await page.keyboard.type(', where: "amount != null"');
-  await page.getByText(/A Run would write 5 rows/).waitFor();
+  const line = page.locator('.cm-line', { hasText: 'collapse_spaces' });
+  const written = await line.innerText();
+  await rewrite(page, line, written.replace('collapse_spaces', 'collapse_spaces, upper'));
+  await page.locator('.cell', { hasText: 'MUSTER ENERGIE GMBH' }).first().waitFor();
   t.ok(await page.getByTitle('not saved').isVisible(), 'the text is not saved');
-  const wrong = (await page.locator('.cm-line', { hasText: 'parse_number' }).innerText()).replace(
-    'columns: amount',
-    'columns: amout',
-  );
-  await line.click();
-  await page.keyboard.press('Home');
-  await page.keyboard.press('Shift+End');
-  await page.keyboard.insertText(wrong.trimStart());
-  await page
-    .getByText(/NOT_IN_SAMPLE: "amout"/)
-    .first()
-    .waitFor();
+  await rewrite(page, line, written.replace('party', 'partty'));
+  await page.getByText(/NOT_IN_SAMPLE: "partty"/).first().waitFor();
   // One click mends it.
   await page.locator('.cm-lintRange-error').first().hover();
-  await page.getByRole('button', { name: 'Write "amount"' }).click();
+  await page.getByRole('button', { name: 'Write "party"' }).click();
   await page.getByText(/A Run would write 5 rows/).waitFor();
+  await page.locator('.cell', { hasText: 'Muster Energie GmbH' }).first().waitFor();
   // The way of a cell.
   await page.locator('.cell.decimal.changed').first().click();
   const trace = page.getByRole('region', { name: 'Trace of a cell' });

@@ -1,0 +1,40 @@
+// `template check --sample`: a Template is checked against the columns of a file.
+import { join } from 'node:path';
+import { test } from 'tap';
+import { cli } from './command-line.ts';
+
+const TEMPLATE = `input:
+  columns: [{name: party, match: [Name]}]
+operations:
+  - {text: {columns: party, steps: [trim]}}
+  - {parse_number: {columns: amout, decimal: ","}}
+  - {filter: {where: 'Amount != null'}}
+`;
+
+test('a column that the sample does not have is a problem at its place', async (t) => {
+  const folder = t.testdir({
+    'template.yaml': TEMPLATE,
+    'right.yaml': TEMPLATE.replace('amout', 'amount').replace('Amount', 'amount'),
+    'sample.csv': 'Name,amount\nAda,1\n',
+    'other.csv': 'Client,amount\nAda,1\n',
+  });
+  const [template, right, sample, other] = ['template.yaml', 'right.yaml', 'sample.csv', 'other.csv'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
+  t.match(await cli('template', 'check', template), { status: 0 }, 'without a file it may be one that files have');
+  const checked = await cli('template', 'check', '--sample', sample, template);
+  t.equal(checked.status, 1);
+  const [first] = checked.stdout.split('\n');
+  t.equal(
+    first,
+    `${template}:5:21 /operations/1/parse_number/columns NOT_IN_SAMPLE "amout" is not in the sample, or not clear there. ` +
+      'Did you mean "amount"?',
+  );
+  t.match(await cli('template', 'check', '--sample', sample, right), { status: 0, stdout: /: sound/ });
+  const declared = await cli('template', 'check', '--json', '--sample', other, right);
+  t.match(JSON.parse(declared.stdout), { problems: [{ pointer: '/input/columns/0', code: 'NOT_IN_SAMPLE', line: 2 }] });
+  t.match(await cli('template', 'check', '--sample', join(folder, 'none.csv'), right), {
+    status: 2,
+    stderr: /sample cannot be read/,
+  });
+});
