@@ -2,7 +2,7 @@
 // in some 50 with what V8 compiled before, and keeps 18 MB less for it. The modules stay beside for the tests. Run by
 // `build:bundled`.
 import { readFileSync, rmSync } from 'node:fs';
-import { licences } from './licences.mjs';
+import { licences } from './workers/bundled/licences.mjs';
 
 /** Libraries of many modules that every thread needs: also tests, which load modules one by one. */
 const libraries = {
@@ -60,7 +60,7 @@ const readAhead = {
 
 /** The studio's page: its program for browsers, and beside it the files that need no work. */
 const studio = {
-  input: { page: 'studio/main.tsx' },
+  input: { page: 'src/studio/page/main.tsx' },
   platform: 'browser',
   transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [
@@ -68,7 +68,7 @@ const studio = {
       name: 'page-files',
       buildStart() {
         for (const fileName of ['index.html', 'page.css'])
-          this.emitFile({ type: 'asset', fileName, source: readFileSync(`studio/${fileName}`, 'utf8') });
+          this.emitFile({ type: 'asset', fileName, source: readFileSync(`src/studio/page/${fileName}`, 'utf8') });
       },
     },
   ],

@@ -4,9 +4,8 @@
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   workers: [],
   src: ['workers'],
-  studio: ['src', 'workers'],
   bench: ['src', 'workers'],
-  test: ['src', 'workers', 'studio', 'bench'],
+  test: ['src', 'workers', 'bench'],
 };
 
 /** Of `workers`, the HTTP process may use the protocol, the Template's checker, the operation table and what they need. */
@@ -37,6 +36,7 @@ const WORKERS_FOR_STUDIO = [
   ...WORKERS_FOR_SRC,
   /^workers\/execution\/parameters\/base-parameters\.ts$/,
   /^workers\/expression\/functions\/index\.ts$/,
+  /^workers\/watch\/column-profile\.ts$/,
 ];
 
 /** What a file of `src` may import of `workers`. */

@@ -9,7 +9,7 @@ import { type LoadResult, soundLoad, uploadRequest } from './load.ts';
 import { type RunningRedis, startRedis } from './redis.ts';
 import { processorSeconds, type RunningServer, startOurs } from './servers.ts';
 import type { ServiceSettings } from './service-settings.ts';
-import { smallFile } from './small-runs.ts';
+import { smallFile } from './small-files.ts';
 
 /** Of all nodes together. */
 const CONNECTIONS = 48;

@@ -1,4 +1,4 @@
-// The files of the studio's page, as the build made them (studio/), read once.
+// The files of the studio's page, as the build made them of page/, read once.
 import { readFileSync } from 'node:fs';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 

@@ -46,7 +46,10 @@ test('type, see the rows change, find the error, make a test, save', options, as
   await page.locator('.cell', { hasText: 'MUSTER ENERGIE GMBH' }).first().waitFor();
   t.ok(await page.getByTitle('not saved').isVisible(), 'the text is not saved');
   await rewrite(page, line, written.replace('party', 'partty'));
-  await page.getByText(/NOT_IN_SAMPLE: "partty"/).first().waitFor();
+  await page
+    .getByText(/NOT_IN_SAMPLE: "partty"/)
+    .first()
+    .waitFor();
   // One click mends it.
   await page.locator('.cm-lintRange-error').first().hover();
   await page.getByRole('button', { name: 'Write "party"' }).click();

@@ -1,6 +1,6 @@
 // The rows that the grid shows, fetched in pages and kept until another Run was watched, or another step is looked at.
 import { type Signal, signal } from '@preact/signals';
-import type { RowFilter, WatchedColumn, WatchedRow, WatchedRows } from '../workers/watch/watch-messages.ts';
+import type { RowFilter, WatchedColumn, WatchedRow, WatchedRows } from '../../../workers/watch/watch-messages.ts';
 import { ask } from './ask.ts';
 
 const PAGE_ROWS = 100;

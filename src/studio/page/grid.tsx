@@ -2,7 +2,7 @@
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { WatchedColumn, WatchedRow } from '../workers/watch/watch-messages.ts';
+import type { WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
 import { ColumnHead } from './column-head.tsx';
 import { HEADER_ROW, type Place, placeAfter } from './grid-keys.ts';
 import { GridRow, type PlaceOf } from './grid-row.tsx';

@@ -1,5 +1,5 @@
 // Asks the studio's server. The token stands behind the # of the page's address, which no request carries.
-import type { StudioRefusal } from '../src/studio/studio-answers.ts';
+import type { StudioRefusal } from '../studio-answers.ts';
 
 export class AskError extends Error {
   readonly status: number;

@@ -1,6 +1,6 @@
 // What can be written where the cursor stands: operations, their parameters, functions, and the columns as they are there.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-import type { LanguageName } from '../src/studio/studio-answers.ts';
+import type { LanguageName } from '../studio-answers.ts';
 import type { Studio } from './studio.ts';
 
 export function completions(studio: Studio): (context: CompletionContext) => CompletionResult | null {

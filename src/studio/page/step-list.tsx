@@ -1,7 +1,7 @@
 // The steps: what each operation did, to be chosen, switched off, moved and duplicated.
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { WatchedStep } from '../workers/watch/watch-messages.ts';
+import type { WatchedStep } from '../../../workers/watch/watch-messages.ts';
 import { duplicated, listItems, moved, switched } from './step-edits.ts';
 import type { Studio } from './studio.ts';
 

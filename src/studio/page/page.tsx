@@ -2,7 +2,7 @@
 import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { RowFilter } from '../workers/watch/watch-messages.ts';
+import type { RowFilter } from '../../../workers/watch/watch-messages.ts';
 import { ProfilePanel } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';

@@ -1,8 +1,8 @@
 // The state of the page, and what changes it: the text, what came of it, the step that is looked at. The server is asked here.
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { Language, Looked, MadeTest, StudioState } from '../src/studio/studio-answers.ts';
-import type { Problem } from '../workers/template/template.ts';
-import type { RowFilter, TracedCell, Watched, WatchedStep } from '../workers/watch/watch-messages.ts';
+import type { Problem } from '../../../workers/template/template.ts';
+import type { RowFilter, TracedCell, Watched, WatchedStep } from '../../../workers/watch/watch-messages.ts';
+import type { Language, Looked, MadeTest, StudioState } from '../studio-answers.ts';
 import { AskError, ask } from './ask.ts';
 
 /** How long after the last keystroke the text is looked at, in milliseconds. */

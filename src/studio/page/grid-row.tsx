@@ -1,6 +1,6 @@
 // One row of the grid: its number, which marks it, and those of its cells that can be seen.
 import type { JSX } from 'preact';
-import type { WatchedColumn, WatchedRow } from '../workers/watch/watch-messages.ts';
+import type { WatchedColumn, WatchedRow } from '../../../workers/watch/watch-messages.ts';
 import { HEAD_HEIGHT, NUMBER_WIDTH, ROW_HEIGHT } from './grid-window.ts';
 
 /** Attributes that put a cell in its place and let it have the focus. */

@@ -1,8 +1,8 @@
 // Operations of a Template's text moved, duplicated and switched: the text that comes of it, and that it is sound.
 import { test } from 'tap';
-import { HEADER_ROW, placeAfter } from '../../studio/grid-keys.ts';
-import { duplicated, listItems, moved, switched } from '../../studio/step-edits.ts';
-import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { HEADER_ROW, placeAfter } from '../../../../src/studio/page/grid-keys.ts';
+import { duplicated, listItems, moved, switched } from '../../../../src/studio/page/step-edits.ts';
+import { checkTemplate } from '../../../../workers/plan/check-template.ts';
 
 const TEXT = `format: 1
 operations:

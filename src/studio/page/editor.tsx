@@ -11,7 +11,7 @@ import { tags } from '@lezer/highlight';
 import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Problem } from '../workers/template/template.ts';
+import type { Problem } from '../../../workers/template/template.ts';
 import { completions } from './completions.ts';
 import type { Studio } from './studio.ts';
 

@@ -1,7 +1,7 @@
 // The head of a column: its name and type, and its profile in short; in full beside the table.
 import type { JSX } from 'preact';
-import type { Counted, Profile } from '../workers/watch/column-profile.ts';
-import type { WatchedColumn } from '../workers/watch/watch-messages.ts';
+import type { Counted, Profile } from '../../../workers/watch/column-profile.ts';
+import type { WatchedColumn } from '../../../workers/watch/watch-messages.ts';
 import type { Studio } from './studio.ts';
 
 const BAR_WIDTH = 8;
