@@ -59,6 +59,14 @@ export interface Report {
     readonly quotes_after_space?: true;
     /** Only where several lines were joined into one header. */
     readonly header_lines?: number;
+    /** Of a workbook: where the rows stand that errors name, the first 100 of them. All count from 1. */
+    readonly places?: readonly {
+      readonly row: number;
+      readonly sheet: number;
+      readonly sheet_row: number;
+    }[];
+    /** Only where lines were left out as comments. */
+    readonly comment_lines?: number;
   };
   readonly operations: readonly {
     readonly operation: string;
