@@ -70,6 +70,8 @@ const OPERATIONS: Readonly<Record<string, readonly Parameters[]>> = {
     { columns: 'a', formats: ['dd.MM.yyyy', 'EEEE d MMMM yyyy'], locale: 'fr' },
     { columns: 'a', formats: ["MMM d, yyyy 'at' h:mm a X"] },
   ],
+  parse_time: [{ columns: 'a' }, { columns: 'a', formats: ["h:mm a 'x'", 'HHmm'] }],
+  parse_duration: [{ columns: 'a' }, { columns: 'a', clock: 'minutes_seconds', plain: 'h', decimal: ',' }],
   cast: TYPES.map((type) => ({ columns: { a: type } })),
   mask: [{ columns: 'a', keep_first: 2, keep_last: 2 }],
   hash: [{ columns: 'a', key: 'demo' }],
@@ -190,6 +192,9 @@ const OTHER_CALLS: Readonly<Record<string, readonly string[]>> = {
   lookup: ['lookup("suppliers", a, "name")'],
   format: ['a.format([a, b])', '"%s %s".format([a, b])'],
   format_date: ['format_date(date("2026-01-31"), "dd.MM.yyyy")'],
+  to_epoch: ['to_epoch(timestamp("2026-01-31T12:00:00Z"), "s")'],
+  from_epoch: ['from_epoch(3, "ms")'],
+  duration_of: ['duration_of(3, "min")'],
   operators: [
     'a < b',
     'a == b',

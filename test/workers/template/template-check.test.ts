@@ -6,11 +6,21 @@ import { places, problemsOf, sound } from './check-problems.ts';
 test('a Template is normalised with every default filled in', async (t) => {
   const { input, output, defaults, operations, fileColumns, flagColumn } = sound('{}', 'json');
   t.strictSame(input, {
+    format: 'auto',
     headerMatch: 'normal',
     duplicateHeaders: 'suffix',
     otherColumns: 'keep',
     nullValues: [''],
-    csv: { delimiter: null, headerRow: null, encoding: null, quote: null, ragged: 'pad', strayQuotes: 'keep' },
+    csv: {
+      delimiter: null,
+      headerRow: null,
+      headerRows: null,
+      encoding: null,
+      quote: null,
+      ragged: 'pad',
+      strayQuotes: 'keep',
+      comment: null,
+    },
     fixed: null,
     json: { records: null, flatten: null },
     sheet: null,
