@@ -154,6 +154,28 @@ const SIDE_ROWS: readonly OperationRow[] = [
     sql: 'SELECT order_id, name, value FROM (UNPIVOT (SELECT order_id, amount, qty FROM input) ON amount, qty)',
   },
   {
+    name: 'turn the sums by status',
+    covers: 'transpose',
+    template: [
+      { op: 'select', columns: ['status', 'qty'] },
+      { op: 'cast', columns: { qty: 'integer' } },
+      {
+        op: 'aggregate',
+        group_by: 'status',
+        metrics: [
+          { fn: 'sum', column: 'qty', as: 'pieces' },
+          { fn: 'count', as: 'orders' },
+        ],
+      },
+      { op: 'transpose', header_from: 'status', columns: ['paid', 'open', 'shipped', 'cancelled', 'refunded'] },
+    ],
+    sql: `SELECT name AS status, first(n) FILTER (WHERE status = 'paid') AS paid, first(n) FILTER (WHERE status = 'open') AS open,
+      first(n) FILTER (WHERE status = 'shipped') AS shipped, first(n) FILTER (WHERE status = 'cancelled') AS cancelled,
+      first(n) FILTER (WHERE status = 'refunded') AS refunded FROM (UNPIVOT (SELECT status, sum(qty::BIGINT)::BIGINT AS pieces,
+      count(*) AS orders FROM input GROUP BY status) ON pieces, orders INTO NAME name VALUE n) GROUP BY name`,
+    order: 'any',
+  },
+  {
     name: 'unpivot pairs of columns by a pattern',
     covers: 'unpivot',
     template: [

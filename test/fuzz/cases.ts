@@ -120,7 +120,7 @@ function lostRows({ rows }: MarkedTable, { rows_read, rows_written, operations }
 }
 
 /** Operations that may make several rows of one, or rows without a witness. */
-const MAKES_ROWS: ReadonlySet<string> = new Set(['append_rows', 'explode', 'unpivot']);
+const MAKES_ROWS: ReadonlySet<string> = new Set(['append_rows', 'explode', 'unpivot', 'transpose']);
 
 /** Where the witness is still a column that nobody touched, as many stand there as rows were not dropped. */
 function lostWitnesses({ operations }: Report, output: string, { touchesWitness }: AnyTemplate): string | null {

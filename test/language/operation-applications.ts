@@ -158,6 +158,13 @@ export const APPLICATIONS: Readonly<Record<string, readonly Application[]>> = {
       groups: true,
     },
   ],
+  transpose: [
+    {
+      parameters: { header_from: 'id', columns: Array.from({ length: 50 }, (_, row) => `r${row}`) },
+      removes: ['k', 'v', 'w'],
+      groups: true,
+    },
+  ],
   aggregate: [
     { parameters: { group_by: ['id', 'v'], metrics: [{ fn: 'count', as: 'n' }] }, removes: ['k', 'w'], groups: true },
     {

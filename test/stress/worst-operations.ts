@@ -190,6 +190,7 @@ export const WORST_OPERATIONS: Readonly<Record<string, readonly WorstCase[]>> = 
     },
   ],
   unpivot: over(['longRows', 'wide', 'wideLong'], 'unpivot', { columns: '*' }),
+  transpose: over(['longRows'], 'transpose', { header_from: 'b', columns: ['b0', 'b1'], on_error: 'drop_row' }),
   pivot: [
     one('longRows', 'pivot', { group_by: 'b', names_from: 'g', values_from: 'a', values: ['0', '1'] }),
     one('longRows', 'pivot', {

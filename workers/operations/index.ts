@@ -52,6 +52,7 @@ import { stopWhen } from './stop-when.ts';
 import { text } from './text.ts';
 import { toJson } from './to-json.ts';
 import { top } from './top.ts';
+import { transpose } from './transpose.ts';
 import { unpivot } from './unpivot.ts';
 import { validate } from './validate.ts';
 import { window } from './window.ts';
@@ -100,6 +101,7 @@ const definitions: readonly OperationDefinition[] = [
   explode,
   unpivot,
   pivot,
+  transpose,
   aggregate,
   window,
   appendRows,

@@ -1,18 +1,10 @@
 // The operation `pivot`: rows become columns, one row for each group.
-import type { Batch, ColumnData } from '../batch/batch.ts';
-import { CellReader } from '../batch/cell-values.ts';
-import { type Column, type ColumnType, storedType, storedTypes } from '../batch/schema.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { METRICS, type MetricName, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
-import { HashAggregate, type HashAggregatePlan } from '../execution/aggregate/hash-aggregate.ts';
-import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
-import { NamePlaces } from '../execution/aggregate/name-places.ts';
+import { METRICS, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
+import { type PivotPlan, pivotedGroups, withKnownNames } from '../execution/aggregate/pivoted-groups.ts';
 import { withBlankFlags } from '../execution/cells/blank-flags.ts';
-import { withoutRows } from '../execution/cells/cell-operator.ts';
 import { constantValue } from '../execution/cells/constant-value.ts';
-import { fillNulls } from '../execution/cells/fill-nulls.ts';
-import { textOfValue } from '../execution/cells/text-of-value.ts';
-import { KEY_ABSENT } from '../execution/keys/hash-table.ts';
 import { columnName, columnSet } from '../execution/parameters/column-set.ts';
 import { DONE } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
@@ -57,17 +49,6 @@ const parameters = Type.Object({
     ),
   ),
 });
-
-interface Plan {
-  readonly groups: readonly Column[];
-  readonly names: Column;
-  readonly source: Column;
-  readonly values: readonly string[];
-  readonly aggregate: MetricName | null;
-  readonly type: ColumnType;
-  readonly fill: unknown;
-  readonly other: 'ignore' | 'error' | 'column';
-}
 
 export const pivot = defineOperation({
   name: 'pivot',
@@ -142,7 +123,7 @@ export const pivot = defineOperation({
   start: (planned, context) => (planned === null ? { push: context.next } : startPivot(planned, context)),
 });
 
-function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
+function plan(given: Static<typeof parameters>, scope: Scope): PivotPlan | null {
   const groups = scope.resolve(given.group_by, '/group_by');
   const names = scope.read(given.names_from, '/names_from');
   const source = scope.read(given.values_from, '/values_from');
@@ -165,12 +146,14 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   if (type === null) return null;
   const fill = 'problem' in made ? null : made.value;
   const others = typeof other === 'object' ? 'column' : other;
-  return { groups, names, source, values, aggregate: aggregate ?? null, type, fill, other: others };
+  return { groups, names, source, values, aggregate: aggregate ?? null, type, fill, other: others, meeting: MEETING };
 }
 
-function startPivot(planned: Plan, context: OperatorContext): Operator {
-  const groups = new HashAggregate(context, aggregateOf(planned, context));
-  const isKnown = knownNames(planned, context);
+const MEETING = 'several rows have the same group and name. Say in "aggregate" what becomes of them.';
+
+function startPivot(planned: PivotPlan, context: OperatorContext): Operator {
+  const groups = pivotedGroups(planned, context);
+  const isKnown = planned.other === 'error' ? withKnownNames(planned, context) : null;
   return {
     push(batch) {
       groups.add(isKnown === null ? batch : isKnown(batch));
@@ -179,67 +162,3 @@ function startPivot(planned: Plan, context: OperatorContext): Operator {
     finish: () => groups.finish(withBlankFlags(context)),
   };
 }
-
-/** Takes rows with other names away when they are errors; null when they are not. */
-function knownNames({ names, values, other }: Plan, context: OperatorContext): ((batch: Batch) => Batch) | null {
-  if (other !== 'error') return null;
-  const reader = new CellReader(names.type, context.indexOf(names));
-  const known = new Set(values);
-  return (batch) => {
-    const dropped = new Set<number>();
-    for (let position = 0; position < batch.live; position++) {
-      reader.bind(batch);
-      const row = batch.physicalRow(position);
-      const name = reader.read(row);
-      if (name !== null && known.has(textOfValue(name))) continue;
-      if (context.errors.report(batch, row, names.name, 'NOT_IN_SET') === 'drop_row') dropped.add(row);
-    }
-    return dropped.size === 0 ? batch : withoutRows(batch, dropped);
-  };
-}
-
-/** A group has a cell for each name; without an aggregate it counts their rows too. */
-function aggregateOf(planned: Plan, context: OperatorContext): HashAggregatePlan {
-  const { groups, names, source, values, aggregate, type, fill, other } = planned;
-  const moves = movesCell(aggregate ?? 'first', source);
-  const reads = moves ? storedType(source) : source.type;
-  const makes = moves ? 'text_with_kind' : type;
-  const place = groups.length + 1;
-  const every = { type: source.type, reads, place, condition: -1, separator: ', ', percent: 50 };
-  const cells: GroupMetric = { ...every, fn: aggregate ?? 'first', makes };
-  const rows: GroupMetric = { ...every, fn: 'count', makes: 'integer' };
-  const width = values.length + (other === 'column' ? 1 : 0);
-  const rest = other === 'column' ? values.length : KEY_ABSENT;
-  const found = new NamePlaces(context, { names: values, index: groups.length, type: names.type, rest });
-  const { arena } = context;
-  return {
-    reads: [...groups, names, source].map((column) => context.indexOf(column)),
-    readTypes: [...storedTypes(groups), names.type, reads],
-    groups: groups.length,
-    metrics: aggregate === null ? [cells, rows] : [cells],
-    sorted: false,
-    spread: {
-      width,
-      makes: Array.from({ length: width }, () => makes),
-      places: (batch, rows, count) => found.find(batch, rows, count),
-      made(columns, count) {
-        const shown = aggregate === null ? onlyRows(columns, count, context) : columns;
-        if (fill === null) return [...shown];
-        const filled = shown.map((column) => fillNulls(arena, column, count, makes, fill));
-        return filled.some((column) => column === null) ? null : filled.filter((column) => column !== null);
-      },
-    },
-  };
-}
-
-/** Of each cell and the number of its rows the cell, where that is one row at most. */
-function onlyRows(columns: readonly ColumnData[], count: number, { arena, errors }: OperatorContext): ColumnData[] {
-  const { i64 } = arena.heap;
-  for (const column of columns.filter((_, index) => index % 2 === 1)) {
-    if (column.kind !== 'typed') throw new Error('counts are integers');
-    for (let row = 0; row < count; row++) if (i64[(column.at >>> 3) + row]! > 1n) errors.failCheck(MEETING);
-  }
-  return columns.filter((_, index) => index % 2 === 0);
-}
-
-const MEETING = 'several rows have the same group and name. Say in "aggregate" what becomes of them.';

@@ -1,16 +1,11 @@
 // The operation `unpivot`: columns become rows.
-import type { Batch, ColumnData } from '../batch/batch.ts';
-import { type Column, type StoredType, storedType } from '../batch/schema.ts';
+import { storedType } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { arrange } from '../execution/cells/arrange.ts';
-import { copiedRowsMax, copyRows, placeNumbers } from '../execution/cells/copied-rows.ts';
-import { PlacedColumn } from '../execution/cells/placed-columns.ts';
-import { checkNames, type SplitNames, splitColumns, VALUE_NAME, VALUES_NAME } from '../execution/cells/split-names.ts';
+import { checkNames, splitColumns, VALUE_NAME, VALUES_NAME } from '../execution/cells/split-names.ts';
+import { commonType, UnpivotedRows, type UnpivotPlan } from '../execution/cells/unpivoted-rows.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
-import { VIEW_BYTES } from '../kernel/layout/cells.ts';
-import type { Slices } from '../run/time-slices.ts';
 import type { ColumnSet, Scope } from '../template/scope.ts';
-import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
+import { defineOperation } from './operation.ts';
 
 /** Parts of a name: RE2 patterns that people write have a handful of groups. */
 const PARTS_MAX = 20;
@@ -56,13 +51,6 @@ const parameters = Type.Object(
 );
 
 type Parameters = Static<typeof parameters>;
-
-interface Plan {
-  /** By name column, then by place. */
-  readonly names: SplitNames<Column>['names'];
-  readonly values: readonly { readonly columns: readonly (Column | null)[]; readonly type: StoredType }[];
-  readonly dropEmpty: boolean;
-}
 
 export const unpivot = defineOperation({
   name: 'unpivot',
@@ -163,11 +151,11 @@ export const unpivot = defineOperation({
   ],
   effect: plan,
   edits: () => [],
-  start: (planned, context) => (planned === null ? { push: context.next } : new Unpivot(planned, context)),
+  start: (planned, context) => (planned === null ? { push: context.next } : new UnpivotedRows(planned, context)),
 });
 
 /** Null after a problem. */
-function plan(given: Parameters, scope: Scope): Plan | null {
+function plan(given: Parameters, scope: Scope): UnpivotPlan | null {
   const { names_to: written = 'name', values_to: valuesTo = VALUES_NAME, drop_empty: dropEmpty = false } = given;
   const namesTo = typeof written === 'string' ? [written] : written;
   const set: ColumnSet = given.columns ?? '*';
@@ -183,9 +171,7 @@ function plan(given: Parameters, scope: Scope): Plan | null {
   for (const { name, index } of nameColumns)
     scope.add(name, 'text', typeof written === 'string' ? '/names_to' : `/names_to/${index}`);
   const values = split.values.map(({ name, columns }) => {
-    const types = new Set(columns.flatMap((column) => (column === null ? [] : [column.type])));
-    const type = types.size === 1 ? [...types][0]! : 'text';
-    const hasKinds = type === 'text' && columns.some((column) => column?.hasKinds === true) ? true : undefined;
+    const { type, hasKinds } = commonType(columns.flatMap((column) => column ?? []));
     scope.add(name ?? valuesTo, type, name === null ? '/values_to' : '/pattern', undefined, hasKinds);
     return { columns, type: storedType({ type, ...(hasKinds && { hasKinds }) }) };
   });
@@ -194,76 +180,4 @@ function plan(given: Parameters, scope: Scope): Plan | null {
   // All columns that nobody knows yet are among those that became rows.
   else if (isRest && given.pattern === undefined) scope.close();
   return { names: nameColumns.map((_, part) => split.names.map((names) => names[part]!)), values, dropEmpty };
-}
-
-class Unpivot implements Operator {
-  readonly rowsMost: number;
-  readonly #context: OperatorContext;
-  readonly #plan: Plan;
-  readonly #places: number;
-  readonly #values: readonly PlacedColumn[];
-  readonly #kept: readonly number[];
-  /** Of each name column the views of its texts. */
-  readonly #names: readonly number[];
-
-  constructor(plan: Plan, context: OperatorContext) {
-    this.#context = context;
-    this.#plan = plan;
-    this.#places = plan.values[0]?.columns.length ?? 0;
-    this.rowsMost = Math.max(1, this.#places);
-    this.#values = plan.values.map(({ columns, type }) => new PlacedColumn(columns, type, context));
-    this.#kept = context.layout.filter((index) => index >= 0);
-    this.#names = plan.names.map((names) => this.#placed(names));
-  }
-
-  *push(batch: Batch): Slices {
-    for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
-    for (const values of this.#values) values.bind(batch);
-    const rowsMax = copiedRowsMax(this.#kept.length + this.#names.length + this.#values.length);
-    let rows: number[] = [];
-    let places: number[] = [];
-    for (let position = 0; position < batch.live; position++) {
-      const row = batch.physicalRow(position);
-      for (let place = 0; place < this.#places; place++) {
-        if (this.#plan.dropEmpty && this.#values.every((values) => values.isEmpty(place, row))) continue;
-        rows.push(row);
-        places.push(place);
-        if (rows.length < rowsMax) continue;
-        yield* this.#emit(batch, rows, places);
-        rows = [];
-        places = [];
-      }
-    }
-    if (rows.length > 0) yield* this.#emit(batch, rows, places);
-  }
-
-  *#emit(batch: Batch, rows: readonly number[], places: readonly number[]): Slices {
-    const { arena, kernel, layout, next } = this.#context;
-    const mark = arena.next;
-    const copied = copyRows(this.#context, batch, rows, this.#kept);
-    const list = placeNumbers(arena, places);
-    const names = this.#names.map((from): ColumnData => {
-      const at = arena.take(rows.length * VIEW_BYTES);
-      kernel.exports.copyCells(from, 0, list, rows.length, at, 0);
-      return { kind: 'views', at };
-    });
-    const values = this.#values.map((column) => column.cells(batch, rows, places, list));
-    let kept = 0;
-    const order = layout.map((index) => (index < 0 ? -1 : kept++));
-    yield* next(arrange(copied, order, [...names, ...values]));
-    arena.release(mark);
-  }
-
-  /** Views of texts. */
-  #placed(texts: readonly (string | null)[]): number {
-    const { heap } = this.#context.arena;
-    const views = heap.allocate(texts.length * VIEW_BYTES);
-    for (const [place, text] of texts.entries()) {
-      const bytes = Buffer.from(text ?? '');
-      const at = text === null ? 0 : heap.allocate(bytes.length);
-      heap.u8.set(bytes, at);
-      heap.u32.set([at, bytes.length], (views >>> 2) + place * 2);
-    }
-    return views;
-  }
 }

@@ -2,7 +2,6 @@
 import type { OperationTable } from './language.ts';
 import { operationHint } from './operation-hint.ts';
 import { pointerSegment } from './pointer.ts';
-import { missingOperations } from './structure-operations.ts';
 import { suggestion } from './suggestion.ts';
 import type { ReportProblem } from './template.ts';
 
@@ -89,8 +88,7 @@ function shortForm(
 
 /** Mostly a short form whose parameters are not indented, or two operations in one item of the list. */
 function missingName(item: Readonly<Record<string, unknown>>, table: OperationTable): string {
-  const known = [...table.keys(), ...missingOperations(table)];
-  const names = Object.keys(item).filter((name) => known.includes(name));
+  const names = Object.keys(item).filter((name) => table.has(name));
   const [name, other] = names;
   if (name === undefined) return 'The name of the operation is missing. Write {op: drop, ...}.';
   if (other !== undefined) {
@@ -101,14 +99,10 @@ function missingName(item: Readonly<Record<string, unknown>>, table: OperationTa
 
 function isAvailable({ name, pointer }: SoundEntry, table: OperationTable, report: ReportProblem): boolean {
   if (table.has(name) || name === 'use' || name === 'comment') return true;
-  if (missingOperations(table).includes(name)) {
-    report(pointer, 'NOT_AVAILABLE', `The operation ${JSON.stringify(name)} is not available in this version.`);
-  } else {
-    const foreign = operationHint(name, table);
-    const hint = foreign === '' ? suggestion(name, [...table.keys(), 'use', 'comment']) : foreign;
-    const list = hint === '' ? ` Known: ${[...table.keys(), 'use', 'comment'].join(', ')}.` : hint;
-    report(pointer, 'UNKNOWN_OPERATION', `There is no operation ${JSON.stringify(name)}.${list}`);
-  }
+  const foreign = operationHint(name, table);
+  const hint = foreign === '' ? suggestion(name, [...table.keys(), 'use', 'comment']) : foreign;
+  const list = hint === '' ? ` Known: ${[...table.keys(), 'use', 'comment'].join(', ')}.` : hint;
+  report(pointer, 'UNKNOWN_OPERATION', `There is no operation ${JSON.stringify(name)}.${list}`);
   return false;
 }
 

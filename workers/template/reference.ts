@@ -7,12 +7,10 @@ import { cell, code } from './markdown.ts';
 import { EXPRESSIONS } from './reference-expressions.ts';
 import { RULES } from './reference-prose.ts';
 import { templateSections } from './schema.ts';
-import { missingOperations, type StructureOperation, structureOperations } from './structure-operations.ts';
+import { type StructureOperation, structureOperations } from './structure-operations.ts';
 
 export function templateReference(language: TemplateLanguage): string {
   const table = language.operations;
-  const missing = missingOperations(table);
-  const later = missing.length === 0 ? [] : [`Not available in this version: ${missing.map(code).join(', ')}.`, ''];
   return [
     '# Reference of Templates',
     '',
@@ -33,7 +31,6 @@ export function templateReference(language: TemplateLanguage): string {
     'Operations on cells also have:',
     '',
     ...parameterTable(cellParameters, []),
-    ...later,
     ...[...table.values()].flatMap(operation),
     ...structureOperations.flatMap(structure),
   ].join('\n');

@@ -27,11 +27,3 @@ export const structureOperations: readonly StructureOperation[] = [
   { name: 'use', summary: 'The operations of a fragment, in this place.', parameters: useParameters },
   { name: 'comment', summary: 'A remark; does nothing.', parameters: commentParameters },
 ];
-
-/** Known by name until the table of operations has them: refused as not available, and not as unknown. */
-const operationsToCome: readonly string[] = ['transpose'];
-
-/** Of the language, and not in this table. */
-export function missingOperations(table: { has(name: string): boolean }): readonly string[] {
-  return operationsToCome.filter((name) => !table.has(name));
-}

@@ -55,6 +55,7 @@ function anyEnd(pick: Pick): readonly Operation[] {
     [{ op: 'unpivot', pattern: '([ab])()', names_to: ['.value', 'part'], drop_empty: pick([true, false]) }],
     [{ op: 'aggregate', group_by: 'g', metrics: [{ fn: 'count' }, { fn: 'last', column: 'b' }] }],
     [{ op: 'pivot', ...cells, aggregate: 'first', other: { into: 'rest' } }],
+    [{ op: 'transpose', header_from: 'b', columns: ['1', '2', '5'], on_error: pick(['drop_row', 'keep']) }],
   ]);
 }
 

@@ -88,7 +88,7 @@ output: {format: cvs}
     '4 /input/header_match Write "exact", "normal" or "loose". Did you mean "loose"?',
     '6 /operations/0 There is no operation "renam". Did you mean "rename"?',
     '7 /operations/1/colums Unknown parameter "colums" of rename. Did you mean "columns"?',
-    '8 /operations/2 The operation "transpose" is not available in this version.',
+    '8 /operations/2/by Unknown parameter "by" of transpose. Did you mean "columns"?',
     '9 /operations/3/rename/columns/a Write a text, not 1. Put it in quotes.',
     '10 /operations/4/columns/type Write "text", "integer", "decimal", "number", "boolean", "date", "datetime" or "json". Did you mean "text"?',
     '11 /operations/5 Give exactly one of "columns", "pattern" with "replace" or "style".',

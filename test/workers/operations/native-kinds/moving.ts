@@ -111,6 +111,17 @@ export const MOVING: Readonly<Record<string, readonly Entry[]>> = {
       gives: KEPT,
     },
   ],
+  transpose: [
+    {
+      steps: [
+        { op: 'filter', where: 'id == "0"' },
+        { op: 'transpose', header_from: 'same', columns: ['s'] },
+        { op: 'filter', where: 'same == "v"' },
+      ],
+      column: 's',
+      gives: KEPT.slice(0, 1),
+    },
+  ],
   pivot: [
     one('pivot', { group_by: ['id'], names_from: 'same', values_from: 'v', values: ['s'] }, KEPT, 's'),
     one('pivot', { group_by: ['v'], names_from: 'same', values_from: 'id', values: ['s'] }, KEPT),
