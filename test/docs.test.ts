@@ -15,9 +15,12 @@ import { problemsOf } from './workers/template/check-problems.ts';
 
 const README_LINES_MAX = 150;
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...markdownIn('docs')];
-const OPERATIONS = read('docs/operations.md');
-const CONTRACT = read('docs/http-contract.md');
-const LANGUAGE = read('docs/template-language.md');
+const CONTRACT = read('docs/reference/http-contract.md');
+const LANGUAGE_PAGES = ['template', 'input', 'operations', 'expressions', 'output'].map(
+  (name) => `docs/reference/${name}.md`,
+);
+const LANGUAGE = LANGUAGE_PAGES.map(read).join('\n');
+const METRICS = read('docs/reference/metrics.md');
 
 test('every relative link leads somewhere, and every heading that a link names is there', async (t) => {
   let links = 0;
@@ -42,7 +45,7 @@ test('the README is short and leads to every document', async (t) => {
 });
 
 test('files that are named as answers are there', async (t) => {
-  const answers = rows(section(read('docs/architecture.md'), 'Where is …?'));
+  const answers = rows(section(read('docs/explanation/architecture.md'), 'Where is …?'));
   t.ok(answers.length >= 20, `${answers.length} questions`);
   for (const [question, answer] of answers) {
     const paths = [...answer!.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path]) => path!);
@@ -56,14 +59,17 @@ test('flags of serve, with their defaults, are those of its help', async (t) => 
     flag,
     value,
   ]);
-  const listed = rows(section(OPERATIONS, 'Flags')).map(([flag, value]) => [plain(flag), plain(value)]);
+  const listed = rows(section(read('docs/reference/flags.md'), 'Flags')).map(([flag, value]) => [
+    plain(flag),
+    plain(value),
+  ]);
   t.ok(known.length > 10, 'the help lists flags');
   t.strictSame(listed, known);
 });
 
 test('commands that documents name exist, and all are listed', async (t) => {
   const known = COMMANDS.map(({ name }) => `template-run ${name}`);
-  const listed = rows(section(OPERATIONS, 'Commands')).map(([name]) => plain(name));
+  const listed = rows(section(read('docs/reference/commands.md'), 'Commands')).map(([name]) => plain(name));
   t.strictSame(listed.sort(), known.slice().sort());
   for (const path of DOCUMENTS) {
     for (const [, command] of read(path).matchAll(/(?:^ *|`)(template-run [a-z]+)/gm)) {
@@ -76,10 +82,10 @@ test('metrics and log events are those of the program', async (t) => {
   const program = ['src', 'workers'].flatMap(sources).join('\n');
   const metrics = unique(program.matchAll(/'(template_run_[a-z0-9_]+)'/g));
   t.ok(metrics.length > 10, 'the program has metrics');
-  t.strictSame(unique(section(OPERATIONS, 'Health and metrics').matchAll(/`(template_run_[a-z0-9_]+)`/g)), metrics);
+  t.strictSame(unique(section(METRICS, 'Health and metrics').matchAll(/`(template_run_[a-z0-9_]+)`/g)), metrics);
   const events = unique(program.matchAll(/(?:\.(?:info|warn|fault|always)\(\s*|\bevent: )'([a-z_]+)'/g));
   t.ok(events.length > 10, 'the program logs events');
-  const listed = rows(section(OPERATIONS, 'Logs'))
+  const listed = rows(section(METRICS, 'Logs'))
     .map(([names]) => names!)
     .join(' ');
   t.strictSame(unique(listed.matchAll(/`([a-z_]+)`/g)), events);
@@ -122,7 +128,7 @@ test('settings, functions and row errors of the language are those of the progra
 
 test('Templates and parts of them that are shown are sound', async (t) => {
   let shown = 0;
-  for (const path of ['README.md', 'docs/template-language.md']) {
+  for (const path of ['README.md', 'docs/tutorial.md', ...LANGUAGE_PAGES]) {
     // The steps of the tutorial are one Template in two pieces, as a reader puts them together.
     for (const source of templatesIn(read(path))) {
       shown += 1;
@@ -198,7 +204,8 @@ function withoutCode(markdown: string): string {
 }
 
 function markdownIn(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : []));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return names.flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : []));
 }
 
 function sources(folder: string): string[] {
