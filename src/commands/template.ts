@@ -3,8 +3,9 @@ import { actionsCommand } from './actions.ts';
 import type { Command, CommandIo } from './command.ts';
 import { JSON_FLAGS } from './json-flag.ts';
 import { CHECK_FLAGS, checkFiles } from './template-check.ts';
+import { DRAFT_FLAGS } from './template-draft-flags.ts';
 import { explainFile } from './template-explain.ts';
-import { printReference, printSchema } from './template-language.ts';
+import { printReference, printSchema, SCHEMA_FLAGS } from './template-language.ts';
 
 export const command: Command = actionsCommand({
   name: 'template',
@@ -35,15 +36,26 @@ Exit status: 0 nothing changes, 1 something does or a Template has a problem, 2 
       flags: JSON_FLAGS,
       run: explainFile,
     },
+    draft: {
+      form: 'SAMPLE',
+      summary: `Proposes a Template from a whole sample file, each line with its evidence. What could lose something is a comment.
+Exit status: 0 it is printed, 1 a file cannot be read, 2 usage.`,
+      flags: DRAFT_FLAGS,
+      run: draftOnEngine,
+    },
     schema: {
       form: '',
-      summary: 'Prints the JSON Schema of Templates (draft 2020-12).',
-      flags: {},
+      summary: 'Prints the JSON Schema of Templates (draft 2020-12), for editors.',
+      flags: SCHEMA_FLAGS,
       run: printSchema,
     },
     docs: { form: '', summary: 'Prints the reference of Templates as Markdown.', flags: {}, run: printReference },
   },
 });
+
+async function draftOnEngine(args: readonly string[], io: CommandIo): Promise<number> {
+  return (await import('./template-draft.ts')).draftFile(args, io);
+}
 
 async function diffOnEngine(args: readonly string[], io: CommandIo): Promise<number> {
   const [{ diffTemplates }, { TestEngine }] = await Promise.all([

@@ -1,0 +1,125 @@
+// How much of what people wrote into a Template `template draft` proposes for the same file, active or offered. A line is a setting of
+// `input`, a column, an operation, or the list of the output's columns; `name`, `description` and `tests` are none.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { draftOf } from '../src/commands/template-draft.ts';
+import { parseTemplate } from '../workers/template/template-text.ts';
+
+const RECIPES = 'examples/recipes';
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+/** A line in a form that can be compared: its names of columns are those of the file. */
+interface Line {
+  readonly kind: string;
+  readonly columns: readonly string[];
+  readonly parameters: Mapping;
+}
+
+export async function scoreDrafts(): Promise<Record<string, number>> {
+  let [found, all] = [0, 0];
+  for (const recipe of readdirSync(RECIPES, { withFileTypes: true })) {
+    if (!recipe.isDirectory()) continue;
+    const folder = join(RECIPES, recipe.name);
+    const sample = readdirSync(folder).find((name) => !/^(?:README\.md|expected\.csv|template\.yaml)$/.test(name))!;
+    const wanted = linesOf(mappingOf(readFileSync(join(folder, 'template.yaml'), 'utf8')));
+    const there = linesOf(mappingOf(withOffers(await draftOf(join(folder, sample)))));
+    const missing = wanted.filter((line) => !isThere(line, there));
+    found += wanted.length - missing.length;
+    all += wanted.length;
+    const names = missing.map(({ kind, columns }) => `${kind} ${columns.join(',')}`.trim());
+    console.log(
+      `draft of ${recipe.name}: ${wanted.length - missing.length} of ${wanted.length}; not ${names.join('; ')}`,
+    );
+  }
+  return { 'draft, lines of recipes': Math.round((found / all) * 1000) / 1000 };
+}
+
+/** A draft with each offered line by itself, as it would stand there. Operations that are there twice do no harm here. */
+function withOffers(draft: string): string {
+  const lines = draft.split('\n').map((line) => line.replace(/^( *)# (?=(?:- \{|[a-z_]+:))/, '$1'));
+  return lines.filter((line) => !line.startsWith('yaml-language-server')).join('\n');
+}
+
+function mappingOf(source: string): Mapping {
+  const read = parseTemplate(source, 'yaml');
+  if ('problems' in read) throw new Error(`${JSON.stringify(read.problems)}\n${source}`);
+  return read.text.root.value as Mapping;
+}
+
+function linesOf(template: Mapping): Line[] {
+  const { csv = {}, columns = [], preamble = {}, footer = {}, ...input } = (template['input'] ?? {}) as Mapping;
+  const declared = columns as readonly { name: string; match?: readonly unknown[] }[];
+  const headers = new Map(declared.map(({ name, match }) => [name, headerOf(name, match)]));
+  const named = (name: string): string => headers.get(name) ?? name;
+  const setting = ([kind, value]: [string, unknown]): Line => ({ kind, columns: [], parameters: { value } });
+  const operations = (template['operations'] ?? []) as readonly Mapping[];
+  const output = ((template['output'] ?? {}) as Mapping)['columns'] as readonly string[] | undefined;
+  return [
+    ...Object.entries(csv as Mapping).map(setting),
+    ...Object.entries(preamble as Mapping).map(([, value]) => setting(['preamble', value])),
+    ...Object.entries(footer as Mapping).map(([, value]) => setting(['footer', value])),
+    ...Object.entries(input).map(setting),
+    ...declared.map(({ name }) => ({ kind: 'column', columns: [named(name)], parameters: {} })),
+    ...operations.flatMap((operation) => operationLines(operation, named)),
+    ...(output === undefined ? [] : [{ kind: 'output', columns: output.map(named), parameters: {} }]),
+  ];
+}
+
+function headerOf(name: string, match: readonly unknown[] = []): string {
+  const text = match.find((form): form is string => typeof form === 'string');
+  return (text ?? name).trim().toLowerCase();
+}
+
+/** Names of columns in expressions stay as they are: those lines are compared by the columns that they make. */
+function operationLines(operation: Mapping, named: (name: string) => string): Line[] {
+  const { op, ...written } = operation;
+  const [kind, given] = op === undefined ? Object.entries(operation)[0]! : [op as string, written];
+  const { columns = [], group_by: group, ...parameters } = given as Mapping;
+  if (kind === 'validate') {
+    const rules = (parameters['rules'] ?? []) as readonly { column?: string; check: string }[];
+    return rules.map(({ column, check }) => ({
+      kind,
+      columns: column === undefined ? [] : [named(column)],
+      parameters: { check },
+    }));
+  }
+  const isMap = typeof columns === 'object' && !Array.isArray(columns);
+  const names =
+    typeof columns === 'string' ? [columns] : isMap ? Object.keys(columns as object) : (columns as string[]);
+  const by =
+    group === undefined
+      ? {}
+      : {
+          group_by: [group]
+            .flat()
+            .map((name) => named(name as string))
+            .join(),
+        };
+  return [{ kind, columns: names.map(named), parameters: { ...parameters, ...by } }];
+}
+
+/** What no file tells: the zone of its times, how many digits a result has. A sample without groups of digits shows none. */
+const UNTOLD = new Set(['timezone', 'scale', 'grouping', 'ambiguous', 'where', 'id', 'note']);
+
+/** Columns that the recipe has on one line may be on several in the draft, which goes by what it sees of each. */
+function isThere(line: Line, there: readonly Line[]): boolean {
+  const each = line.columns.length === 0 ? [line] : line.columns.map((name) => ({ ...line, columns: [name] }));
+  return each.every((one) => there.some((other) => covers(other, one)));
+}
+
+function covers(draft: Line, { kind, columns, parameters }: Line): boolean {
+  if (draft.kind !== kind) return false;
+  const hasColumns = columns.every((name) => name === '*' || draft.columns.includes(name));
+  return (
+    hasColumns &&
+    Object.entries(parameters).every(([name, value]) => UNTOLD.has(name) || isWithin(value, draft.parameters[name]))
+  );
+}
+
+/** Lists: the draft's has all of it, but for the signs of currencies, of which a sample shows its own. */
+function isWithin(value: unknown, drafted: unknown): boolean {
+  if (Array.isArray(value) && Array.isArray(drafted))
+    return drafted.some((item) => value.includes(item)) || value.length === 0;
+  return JSON.stringify(value) === JSON.stringify(drafted);
+}

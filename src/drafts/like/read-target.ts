@@ -1,0 +1,113 @@
+// What a target says of the columns that are wanted: a Template, a JSON Schema of a row, or a file of rows.
+import { readFileSync } from 'node:fs';
+import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { explainTemplate } from '../../../workers/plan/explain.ts';
+import { parseTemplate, templateFormat } from '../../../workers/template/template-text.ts';
+import type { ColumnProfile } from '../column-profile.ts';
+import { profileSample } from '../sample-profile.ts';
+import type { RunSample } from '../sample-run.ts';
+import { type ColumnKind, kindOf, type TargetColumn } from './target-column.ts';
+
+/** The target cannot be read as what its name says. */
+export class TargetRefusedError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TargetRefusedError';
+  }
+}
+
+/** @param run Runs of the target, where it is a file of rows. Throws TargetRefusedError, or as profileSample does. */
+export async function readTarget(path: string, run: RunSample): Promise<readonly TargetColumn[]> {
+  const format = templateFormat(path);
+  if (format === null) return await columnsOfRows(path, run);
+  const source = readFileSync(path, 'utf8');
+  const read = parseTemplate(source, format);
+  if ('problems' in read) throw new TargetRefusedError(`The target cannot be read: ${read.problems[0]!.message}`);
+  const { value } = read.text.root;
+  if (isSchema(value)) return columnsOfSchema(value);
+  // JSON may also be rows, as a sample may.
+  if (format === 'json' && (Array.isArray(value) || !isTemplate(value))) return await columnsOfRows(path, run);
+  return columnsOfTemplate(source, format);
+}
+
+function isTemplate(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ['format', 'input', 'operations'].some((key) => key in value);
+}
+
+function columnsOfTemplate(source: string, format: 'json' | 'yaml'): TargetColumn[] {
+  const checked = checkTemplate(source, format);
+  if ('problems' in checked) throw new TargetRefusedError(`The target has problems: ${checked.problems[0]!.message}`);
+  const { template } = checked;
+  const types = new Map(explainTemplate(template).output.columns.map(({ name, type }) => [name, type]));
+  return template.fileColumns.map(({ name, match }) => ({
+    name,
+    aliases: match.filter((form): form is string => typeof form === 'string'),
+    kind: kindOfType(types.get(name)),
+    values: null,
+    range: null,
+  }));
+}
+
+/** A text in a Template may be a number that nobody has read. */
+function kindOfType(type: string | undefined): ColumnKind | null {
+  if (type === 'decimal' || type === 'integer' || type === 'number') return 'number';
+  return type === 'date' || type === 'datetime' ? 'date' : null;
+}
+
+interface Schema {
+  readonly properties: Readonly<Record<string, SchemaColumn>>;
+}
+
+interface SchemaColumn {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly title?: string;
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** Of a row, or of a list of rows. */
+function isSchema(value: unknown): value is Schema | { readonly items: Schema } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { properties, items } = value as { properties?: unknown; items?: unknown };
+  return (typeof properties === 'object' && properties !== null) || isSchema(items);
+}
+
+function columnsOfSchema(schema: Schema | { readonly items: Schema }): TargetColumn[] {
+  const { properties } = 'items' in schema ? schema.items : schema;
+  return Object.entries(properties).map(([name, column]) => {
+    const values = [...(column.enum ?? []), ...(column.examples ?? [])].map(String);
+    const { minimum, maximum } = column;
+    return {
+      name,
+      aliases: column.title === undefined ? [] : [column.title],
+      kind: schemaKind(column),
+      values: values.length === 0 ? null : new Set(values),
+      range: minimum === undefined || maximum === undefined ? null : [minimum, maximum],
+    };
+  });
+}
+
+function schemaKind({ type, format }: SchemaColumn): ColumnKind | null {
+  const types = [type ?? []].flat();
+  if (types.includes('number') || types.includes('integer')) return 'number';
+  if (format === 'date' || format === 'date-time') return 'date';
+  return types.includes('string') ? 'text' : null;
+}
+
+async function columnsOfRows(path: string, run: RunSample): Promise<TargetColumn[]> {
+  const { headers, columns } = await profileSample(path, run);
+  return headers.map((name, at) => {
+    const column = columns[at]!;
+    const values = column.values === null ? null : new Set(column.values.keys());
+    return { name, aliases: [], kind: kindOf(column), values, range: rangeOf(column) };
+  });
+}
+
+function rangeOf({ values }: ColumnProfile): [number, number] | null {
+  const numbers = [...(values?.keys() ?? [])].map(Number);
+  if (numbers.length === 0 || numbers.some(Number.isNaN)) return null;
+  return [Math.min(...numbers), Math.max(...numbers)];
+}

@@ -1,0 +1,109 @@
+// How the file is read: its encoding, delimiter and header, texts that mean "missing", and its columns by name.
+
+import { counted, type DraftedSample, type DraftLine, scalar } from '../draft-line.ts';
+import type { ColumnMatching } from '../like/match-columns.ts';
+
+export function encodingLines({ profile }: DraftedSample): DraftLine[] {
+  const { encoding, format } = profile.head;
+  if (format !== 'csv' || encoding === 'utf-8' || encoding.startsWith('utf-16')) return [];
+  return [
+    {
+      place: 'csv',
+      text: `encoding: [utf-8, ${encoding}]`,
+      evidence: `not UTF-8; the most likely encoding of all its lines`,
+      isActive: true,
+    },
+  ];
+}
+
+/** Detected for each file: a declared one is a help for small files, and wrong for one that is written otherwise. */
+export function dialectLines({ profile }: DraftedSample): DraftLine[] {
+  const { delimiter, headerRow, headerLines, format, quote } = profile.head;
+  if (format !== 'csv') return [];
+  const lines: DraftLine[] = [];
+  const offer = (text: string, evidence: string): void => {
+    lines.push({ place: 'csv', text, evidence, isActive: false });
+  };
+  if (delimiter !== null) {
+    const sure = profile.explanation?.delimiter?.confidence;
+    offer(`delimiter: ${JSON.stringify(delimiter)}`, sure === undefined ? 'detected' : `detected; confidence ${sure}`);
+  }
+  if (quote === '') offer('quote: ""', 'quotes are characters like others');
+  if ((headerLines ?? 1) > 1) offer(`header_rows: ${headerLines}`, 'their texts are joined');
+  if (headerRow === null) offer('header_row: none', 'the first row looks like the others');
+  else
+    offer(
+      `header_row: ${headerRow}`,
+      headerRow === 0 ? 'nothing stands above it' : `${counted(headerRow, 'record')} above it`,
+    );
+  const ragged = profile.oddities.RAGGED_ROW?.count ?? 0;
+  if (ragged > 0)
+    offer('ragged: fail', `${counted(ragged, 'row')} with filled cells beyond the header, which are dropped`);
+  return lines;
+}
+
+export function missingLines({ profile }: DraftedSample): DraftLine[] {
+  const found = new Map<string, number>();
+  let columns = 0;
+  for (const { missing } of profile.columns) {
+    if (missing.size > 0) columns++;
+    for (const [text, count] of missing) found.set(text, (found.get(text) ?? 0) + count);
+  }
+  if (found.size === 0) return [];
+  const total = [...found.values()].reduce((sum, count) => sum + count, 0);
+  const texts = [...found.keys()].sort();
+  const evidence = `${counted(total, 'cell')} of ${counted(columns, 'column')}`;
+  return [{ place: 'input', text: `null_values: ${JSON.stringify(['', ...texts])}`, evidence, isActive: false }];
+}
+
+/** A longer header is a text that some program put there; its column is found by its place. */
+const MATCHED_LENGTH_MAX = 200;
+
+export function columnLines({ profile, names, like }: DraftedSample): DraftLine[] {
+  const hasHeader = profile.head.headerRow !== null || profile.head.format !== 'csv';
+  const matchings = like?.matchings ?? [];
+  return profile.headers.flatMap((header, at): DraftLine[] => {
+    const name = names[at]!;
+    const form = header.length > MATCHED_LENGTH_MAX ? `{position: ${at + 1}}` : scalar(header);
+    const match = header === name || !hasHeader ? '' : `, match: [${form}]`;
+    const text = `{name: ${scalar(name)}${match}}`;
+    const matching = matchings.find(({ sample }) => sample === at);
+    const counts = columnEvidence(profile.columns[at]!);
+    const evidence = matching?.isAccepted === true ? `${scoresOf(matching)}; ${counts}` : counts;
+    const line: DraftLine = { place: 'column', text, evidence, isActive: true };
+    const target = matching === undefined ? name : like!.targets[matching.target]!.name;
+    if (matching === undefined || matching.isAccepted || target === name) return [line];
+    const offer = `{name: ${scalar(target)}, match: [${form}]}`;
+    return [
+      line,
+      { place: 'column', text: offer, evidence: `instead of ${scalar(name)}: ${scoresOf(matching)}`, isActive: false },
+    ];
+  });
+}
+
+function scoresOf({ score, nameScore, valueScore, next }: ColumnMatching): string {
+  const values = valueScore === null ? '' : `, cells ${valueScore.toFixed(2)}`;
+  return `likeness ${score.toFixed(2)} (name ${nameScore.toFixed(2)}${values}), next best ${next.toFixed(2)}`;
+}
+
+/** What is wanted, and nothing in the sample is like. */
+export function lackingLines({ like }: DraftedSample): DraftLine[] {
+  if (like === null) return [];
+  const matched = new Set(like.matchings.map(({ target }) => target));
+  return like.targets.flatMap(({ name }, target): DraftLine[] => {
+    if (matched.has(target)) return [];
+    const evidence = 'no column of the sample is like it';
+    return [{ place: 'column', text: `{name: ${scalar(name)}, required: false}`, evidence, isActive: false }];
+  });
+}
+
+function columnEvidence({ cells, blanks, repeats }: DraftedSample['profile']['columns'][number]): string {
+  const different = repeats === null ? '' : `, ${counted(cells - repeats, 'different one')}`;
+  return `${counted(cells, 'cell')}${different}${blanks > 0 ? `, ${counted(blanks, 'blank')}` : ''}`;
+}
+
+export function otherColumnsLines({ profile }: DraftedSample): DraftLine[] {
+  if (profile.head.headers.length === 0) return [];
+  const evidence = 'leaves out what a later file has beside these columns';
+  return [{ place: 'input', text: 'other_columns: drop', evidence, isActive: false }];
+}

@@ -1,0 +1,168 @@
+// Holds a draft against its sample: every cell of what it makes is the cell of the file, or its number or date in canonical form, and
+// every row that it leaves out is blank, a header again, or a sum that was found to be right. It shares no code with the drafts.
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { LocalEngine } from '../../../src/commands/local-engine.ts';
+import { draftTemplate } from '../../../src/drafts/draft-template.ts';
+import { SampleRefusedError } from '../../../src/drafts/sample-profile.ts';
+import { templateText } from '../../../src/drafts/sample-run.ts';
+import { Failed } from '../../../workers/protocol/failure.ts';
+
+export type Cell = string | number | boolean | object | null;
+
+export interface Proof {
+  /** Null: the file is refused by any Template. */
+  readonly draft: string | null;
+  /** What is wrong; nothing where all is proven. */
+  readonly troubles: readonly string[];
+  readonly rows: number;
+}
+
+export async function withEngine<T>(body: (engine: LocalEngine) => Promise<T>): Promise<T> {
+  const engine = new LocalEngine({
+    threads: 1,
+    cores: availableParallelism(),
+    inputs: 2,
+    memoryBudgetBytes: 512 * 1024 * 1024,
+    template: templateText('operations: []', 'yaml'),
+    tables: {},
+    secretsDirectory: null,
+    overrides: { delimiter: null, headerRow: null },
+  });
+  try {
+    return await body(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+export async function proveOn(engine: LocalEngine, path: string): Promise<Proof> {
+  let draft: string;
+  try {
+    draft = await draftTemplate(path, (template) => engine.run(path, template));
+  } catch (error) {
+    if (!(error instanceof SampleRefusedError) && !(error instanceof Failed)) throw error;
+    return { draft: null, troubles: [], rows: 0 };
+  }
+  const json = '{format: ndjson, formula_guard: "off", json: {decimals: string, nulls: include}}';
+  const made = await rowsOf(engine, path, draft.replace('output: {format: csv}', `output: ${json}`));
+  if (typeof made === 'string') return { draft, troubles: [made], rows: 0 };
+  const encoding = /encoding: (\[.*?\])/.exec(draft)?.[1] ?? 'null';
+  // Cut as the draft says, where it says it.
+  const cut = [...draft.matchAll(/^ {4}((?:delimiter|header_rows?): .*?) {2}#/gm)]
+    .map(([, setting]) => `, ${setting}`)
+    .join('');
+  const bare = await rowsOf(
+    engine,
+    path,
+    `input: {csv: {encoding: ${encoding}${cut}}}\noperations: []\noutput: ${json}\n`,
+  );
+  if (typeof bare === 'string') return { draft, troubles: [`bare: ${bare}`], rows: 0 };
+  const [first] = await namesOf(engine, path, encoding);
+  return { draft, troubles: compare(bare, made, draft, first ?? []), rows: made.length };
+}
+
+async function rowsOf(engine: LocalEngine, path: string, template: string): Promise<string | Cell[][]> {
+  const { outcome, outputPath } = await engine.run(path, templateText(template, 'yaml'));
+  if (outcome.failure !== null) return `${outcome.failure.code}: ${outcome.failure.message}`;
+  const text = outcome.output?.bytes ? Buffer.from(outcome.output.bytes).toString() : readFileSync(outputPath, 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => pairsOf(line));
+}
+
+/** The header as it stands in the file's output. */
+async function namesOf(engine: LocalEngine, path: string, encoding: string): Promise<readonly (readonly string[])[]> {
+  const template = `input: {csv: {encoding: ${encoding}}}\noperations: [{slice: {limit: 0}}]\noutput: {format: csv, csv: {delimiter: "\u0001"}}\n`;
+  const { outcome } = await engine.run(path, templateText(template, 'yaml'));
+  const text = Buffer.from(outcome.output?.bytes ?? []).toString();
+  return text.split('\n').map((line) => line.split('\u0001'));
+}
+
+/** In the order of the file: JSON.parse would put names that are numbers first. */
+function pairsOf(line: string): Cell[] {
+  const names = JSON.parse(line.replace(/"((?:[^"\\]|\\.)*)":/g, '"_$1":')) as Record<string, Cell>;
+  return Object.values(names);
+}
+
+function compare(bare: readonly Cell[][], made: readonly Cell[][], draft: string, header: readonly string[]): string[] {
+  const troubles: string[] = [];
+  let at = 0;
+  const stops = /^ {2}- \{stop_when/m.test(draft);
+  for (const [index, row] of made.entries()) {
+    while (at < bare.length && !isSame(bare[at]!, row) && isLeftOut(bare[at]!, header, draft)) at++;
+    const source = bare[at++];
+    if (source === undefined) return [...troubles, `row ${index + 1} stands nowhere in the file`];
+    for (const [column, cell] of row.entries()) {
+      if (!isCanonical(source[column] ?? null, cell)) {
+        troubles.push(
+          `row ${index + 1}, column ${column + 1}: ${JSON.stringify(source[column])} became ${JSON.stringify(cell)}`,
+        );
+      }
+    }
+  }
+  const left = bare.slice(at).filter((row) => !isLeftOut(row, header, draft));
+  if (left.length > (stops ? 1 : 0)) troubles.push(`${left.length} rows are missing`);
+  return troubles;
+}
+
+function isSame(source: readonly Cell[], row: readonly Cell[]): boolean {
+  return row.every((cell, column) => isCanonical(source[column] ?? null, cell));
+}
+
+function isLeftOut(row: readonly Cell[], header: readonly string[], draft: string): boolean {
+  if (row.every((cell) => cell === null || (typeof cell === 'string' && cell.trim() === ''))) return true;
+  if (!draft.includes('- {drop_repeated_headers: {}}')) return false;
+  return row.every((cell, at) => {
+    const [name, text] = [plain(header[at] ?? ''), plain(String(cell))];
+    return cell === null || text === name || text === name.replace(/_\d+$/, '');
+  });
+}
+
+function plain(text: string): string {
+  return text.replace(/^"|"$/g, '').replaceAll('""', '"').normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+/** Whether a cell that came out is the one that went in: itself, without outer blanks, or its number or date. */
+export function isCanonical(source: Cell, made: Cell): boolean {
+  if (source === null || (typeof source === 'string' && source.trim() === '')) {
+    return made === null || (typeof made === 'string' && made.trim() === '');
+  }
+  if (made === null) return false;
+  if (typeof source !== 'string' || typeof made === 'object')
+    return JSON.stringify(source) === JSON.stringify(made) || sameNumber(String(source), String(made));
+  const [before, after] = [source.trim(), String(made)];
+  return before === after.trim() || sameNumber(before, after) || sameDate(before, after);
+}
+
+/** By their digits, their sign and how many digits stand behind the mark. */
+function sameNumber(before: string, after: string): boolean {
+  if (/^-?[\d.]+e[-+]?\d+$/i.test(before)) return Number(before) === Number(after);
+  const made = /^(-?)(\d+)(?:\.(\d+))?$/.exec(after);
+  if (made === null || !/^[-+−(]?\s?[\d.,'’\s]+\)?-?$/.test(before) || /^[-+]?0\d/.test(before)) return false;
+  const [, sign = '', whole = '', fraction = ''] = made;
+  const digits = before.replace(/\D/g, '');
+  if (digits.replace(/^0+/, '') !== (whole + fraction).replace(/^0+/, '')) return false;
+  const isZero = /^0*$/.test(digits);
+  const isNegative = /^[-−(]|-$/.test(before);
+  if (!isZero && isNegative !== (sign === '-')) return false;
+  const behind = /[.,](\d*)$/.exec(before.replace(/[)-]+$/, ''))?.[1];
+  if (fraction !== '') return behind === fraction;
+  return behind === undefined || behind === '' || (behind.length === 3 && /\d{1,3}([.,' ’\u00a0]\d{3})+$/.test(before));
+}
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+
+/** The same year, and day and month in either order: which of them is which is shown by other tests. */
+function sameDate(before: string, after: string): boolean {
+  const made = /^(\d{4})-(\d\d)-(\d\d)$/.exec(after);
+  if (made === null) return false;
+  const [, year, month, day] = made.map(Number) as [number, number, number, number];
+  const named = MONTHS.findIndex((name) => before.toLowerCase().includes(name));
+  const numbers = (
+    /^\d{8}$/.exec(before) ? [before.slice(0, 4), before.slice(4, 6), before.slice(6)] : (before.match(/\d+/g) ?? [])
+  ).map(Number);
+  const wanted = named >= 0 || /\p{L}/u.test(before) ? [year, day] : [year, month, day];
+  return wanted.every((number) => numbers.includes(number)) && numbers.length === wanted.length;
+}

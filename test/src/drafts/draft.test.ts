@@ -1,0 +1,212 @@
+// `template draft`: what it writes for a sample, what it only offers, and that nothing it does to a file loses or changes a cell.
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { cli } from '../commands/command-line.ts';
+import { isCanonical, proveOn, withEngine } from './draft-proof.ts';
+
+async function drafted(t: Test, sample: string, name = 'sample.csv'): Promise<string[]> {
+  const path = join(t.testdir({}), name);
+  writeFileSync(path, sample);
+  const { status, stdout, stderr } = await cli('template', 'draft', path);
+  t.equal(status, 0, stderr);
+  const again = await cli('template', 'draft', path);
+  t.equal(again.stdout, stdout, 'the same file gives the same draft');
+  t.notOk('problems' in checkTemplate(stdout, 'yaml'), 'it checks');
+  return stdout.split('\n').map((line) => line.trim());
+}
+
+test('usage', async (t) => {
+  t.match(await cli('template', 'draft'), { status: 2, stderr: /one sample file/ });
+  t.match(await cli('template', 'draft', 'nowhere.csv'), { status: 2, stderr: /no file/ });
+  const folder = t.testdir({ 'empty.csv': '' });
+  t.match(await cli('template', 'draft', join(folder, 'empty.csv')), {
+    status: 1,
+    stdout: '',
+    stderr: /cannot be read/,
+  });
+});
+
+test('names, blanks, dates and numbers with their evidence', async (t) => {
+  const lines = await drafted(
+    t,
+    'Buchungstag;Betrag (€);Name;PLZ\n03.10.2026;1.234,50; Ada ;01067\n;;;\n14.10.2026;-5,00;Bob;80331\n' +
+      'Buchungstag;Betrag (€);Name;PLZ\n01.11.2026;7;Cy;10115\n',
+  );
+  for (const line of [
+    '# yaml-language-server: $schema=./node_modules/template-run/dist/schema.json',
+    '- {name: buchungstag, match: [Buchungstag]}  # 3 cells, 3 different ones',
+    '- {name: betrag_eur, match: ["Betrag (€)"]}  # 3 cells, 3 different ones',
+    '- {text: {columns: name, steps: [trim]}}  # 1 cell with blanks around',
+    '- {drop_repeated_headers: {}}  # 1 row that is the header again',
+    '- {drop_blank_rows: {}}  # 1 row without a filled cell',
+    '- {parse_date: {columns: buchungstag, formats: ["dd.MM.yyyy"]}}  # 3 of 3 read; 1 excludes MM.dd.yyyy',
+    '- {parse_number: {columns: betrag_eur, decimal: ",", grouping: "."}}  # 3 of 3 read; 2 prove the comma',
+  ]) {
+    t.ok(lines.includes(line), line);
+  }
+  t.notOk(
+    lines.some((line) => /parse_number.*plz/.test(line)),
+    'a leading zero makes no number',
+  );
+});
+
+test('what is not proven is offered', async (t) => {
+  const lines = await drafted(
+    t,
+    'day,amount,seen,net,id\n01/02/2026,"1,234",02/01/26,-,1.5\n03/04/2026,"5,678",03/01/26,2.50,2.5\n05/06/2026,"9,012",04/01/26,3.75,3.5\n',
+  );
+  const offered = (text: RegExp, evidence: RegExp): void => {
+    const line = lines.find((one) => text.test(one)) ?? '';
+    t.match(line, /^# - /, `${text} is a comment`);
+    t.match(line, evidence);
+  };
+  offered(/parse_date: \{columns: day/, /MM\/dd\/yyyy.*reads them too/);
+  offered(/parse_number: \{columns: amount/, /nothing tells the point from the comma/);
+  offered(/parse_date: \{columns: seen/, /the century is a guess/);
+  offered(/parse_number: \{columns: net/, /2 of 3 read/);
+  offered(/parse_number: \{columns: id/, /may be no amount/);
+  t.ok(lines.includes('# null_values: ["","-"]  # 1 cell of 1 column'));
+});
+
+test('a column of the same form lends the order of day and month', async (t) => {
+  const lines = await drafted(t, 'booked,valued\n01/02/2026,25/02/2026\n03/04/2026,04/04/2026\n');
+  t.ok(
+    lines.includes(
+      '- {parse_date: {columns: [booked, valued], formats: ["dd/MM/yyyy"]}}  # booked: 2 of 2 read; valued proves the order of ' +
+        'day and month; valued: 2 of 2 read; 1 excludes MM/dd/yyyy',
+    ),
+    lines.join('\n'),
+  );
+});
+
+test('a sum at the foot is checked where it is the sum, in this file and in others', async (t) => {
+  const file = (total: string): string => `text;amount\na;1.234,50\nb;-4,25\nTotal;${total}\n`;
+  const right = await drafted(t, file('1.230,25'));
+  t.ok(
+    right.some((line) => line.startsWith(`- {stop_when: {where: 'text == "Total"'}}`)),
+    right.join('\n'),
+  );
+  t.ok(right.some((line) => line.startsWith('- {check_totals:')));
+  const folder = t.testdir({ 'draft.yaml': right.join('\n') });
+  // The lines lost their indents above.
+  const path = join(folder, 'right.csv');
+  writeFileSync(path, file('1.230,25'));
+  writeFileSync(join(folder, 'draft.yaml'), (await cli('template', 'draft', path)).stdout);
+  const run = (name: string): ReturnType<typeof cli> =>
+    cli('run', join(folder, 'draft.yaml'), join(folder, name), '-o', join(folder, 'out.csv'));
+  writeFileSync(join(folder, 'other.csv'), 'text;amount\nc;10,00\nTotal;10,00\n');
+  writeFileSync(join(folder, 'wrong.csv'), file('1.230,26'));
+  t.match(await run('other.csv'), { status: 0 });
+  t.match(await run('wrong.csv'), { status: 1, stderr: /TEMPLATE_CHECK_FAILED/ });
+  const wrong = await drafted(t, file('1.230,26'));
+  t.ok(
+    wrong.some((line) => line.startsWith(`# - {stop_when:`)),
+    'another amount is a row like others, for all one knows',
+  );
+  t.notOk(wrong.some((line) => line.includes('check_totals')));
+});
+
+test('matters of meaning are never active', async (t) => {
+  const rows = Array.from(
+    { length: 12 },
+    (_, at) =>
+      `${at % 4 === 0 ? `g${at}` : ''},${at % 2 ? 'yes' : 'no'},${['open', 'paid'][at % 2]},${at}.50,${at % 3 ? 'D' : 'C'}`,
+  );
+  const lines = await drafted(t, `group,ok,state,amount,side\n${rows.join('\n')}\n${rows.at(-1)}\n`);
+  for (const text of [
+    '{fill_down: {columns: group',
+    '{cast: {columns: {ok: boolean}',
+    'check: in, values: [open, paid]',
+    '{dedupe:',
+    `{set: {columns: {amount: 'side == "D"`,
+  ]) {
+    t.match(lines.find((line) => line.includes(text)) ?? `no ${text}`, /^# - /);
+  }
+});
+
+test('each offered line checks when it is taken', async (t) => {
+  for (const path of [
+    'examples/files/bank-statement.csv',
+    'examples/recipes/adyen-settlement/settlement.csv',
+    'examples/recipes/shopify-orders/orders.csv',
+    'examples/files/price-list.csv',
+  ]) {
+    const draft = (await cli('template', 'draft', path)).stdout;
+    const lines = draft.split('\n');
+    const offers = lines.flatMap((line, at) => (/^ *# (?:- \{|[a-z_]+: )/.test(line) ? [at] : []));
+    t.ok(offers.length > 2, `${path} has offers`);
+    for (const at of offers) {
+      const taken = lines.map((line, index) =>
+        index === at || /^ *# [a-z]+:$/.test(line) ? line.replace('# ', '') : line,
+      );
+      // A section of which nothing stands there is empty, and so are others that are opened here.
+      const text = taken.filter((line, index) => !/^ *[a-z]+:$/.test(line) || hasEntries(taken, index)).join('\n');
+      const checked = checkTemplate(text, 'yaml');
+      t.strictSame('problems' in checked ? checked.problems : [], [], lines[at] ?? '');
+    }
+  }
+});
+
+function hasEntries(lines: readonly string[], at: number): boolean {
+  const indent = /^ */.exec(lines[at]!)![0].length;
+  for (const line of lines.slice(at + 1)) {
+    if (/^ *#/.test(line)) continue;
+    return /^ */.exec(line)![0].length > indent;
+  }
+  return false;
+}
+
+test('what is canonical', async (t) => {
+  for (const [before, after] of [
+    ['1.234,50', '1234.50'],
+    ['(5.00)', '-5.00'],
+    ['5,00-', '-5.00'],
+    [' a ', 'a'],
+    ['31.12.2026', '2026-12-31'],
+    ['Dec 31, 2026', '2026-12-31'],
+    ['', null],
+  ] as const) {
+    t.ok(isCanonical(before, after), before);
+  }
+  for (const [before, after] of [
+    ['1.234', '1.2340'],
+    ['1,5', '15'],
+    ['007', '7'],
+    ['5 €', '5'],
+    ['a', null],
+    ['-', null],
+    ['01.02.26', '2026-02-01'],
+    ['12%', '12'],
+  ] as const) {
+    t.notOk(isCanonical(before, after), before);
+  }
+});
+
+test('no draft of an example loses or changes a cell', async (t) => {
+  await proveFolder(t, 'examples/files', 6);
+  await proveFolder(t, 'examples/recipes', 40);
+});
+
+const CORPORA = '../shared/corpora';
+const ALL = process.env['TEMPLATE_RUN_ALL_TESTS'] === '1';
+const skip = existsSync(CORPORA) ? (ALL ? false : 'with all tests') : `${CORPORA} is not there`;
+
+test('no draft of a file of others loses or changes a cell', { skip, timeout: 900_000 }, async (t) => {
+  await proveFolder(t, CORPORA, 1_000);
+});
+
+async function proveFolder(t: Test, folder: string, filesMin: number): Promise<void> {
+  let proven = 0;
+  await withEngine(async (engine) => {
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+      const path = join(folder, name);
+      if (!statSync(path).isFile() || /heldout\.bin$|\.md$|\.jsonl$|SOURCE\.txt$|\.py$|\.yaml$/.test(name)) continue;
+      const { draft, troubles } = await proveOn(engine, path);
+      if (draft !== null) proven++;
+      if (troubles.length > 0) t.fail(`${path}: ${troubles.slice(0, 3).join('; ')}`);
+    }
+  });
+  t.ok(proven >= filesMin, `${proven} drafts of ${folder}`);
+}

@@ -1,0 +1,109 @@
+// `--like`: which column of a sample is which column of a target.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { likeScore } from '../../../bench/like-scores.ts';
+import { assign } from '../../../src/drafts/like/assignment.ts';
+import { NameScore } from '../../../src/drafts/like/name-score.ts';
+import { SYNONYMS } from '../../../src/drafts/like/synonyms.ts';
+import { fc } from '../../random.ts';
+import { cli } from '../commands/command-line.ts';
+
+test('the assignment is worth as much as the best of all', async (t) => {
+  const worths = fc.integer({ min: 1, max: 5 }).chain((columns) =>
+    fc.array(fc.array(fc.integer({ min: 0, max: 9 }), { minLength: columns, maxLength: columns }), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+  );
+  fc.assert(
+    fc.property(worths, (worth) => {
+      const chosen = assign(worth);
+      const taken = chosen.filter((column) => column !== null);
+      t.equal(new Set(taken).size, taken.length, 'no column twice');
+      t.equal(taken.length, Math.min(worth.length, worth[0]!.length));
+      const sum = chosen.reduce<number>((left, column, row) => left + (column === null ? 0 : worth[row]![column]!), 0);
+      t.equal(sum, best(worth, new Set()));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** By trying all. */
+function best(worth: readonly (readonly number[])[], taken: ReadonlySet<number>, row = 0): number {
+  if (row === worth.length) return 0;
+  const without = worth.length - row > worth[0]!.length - taken.size ? best(worth, taken, row + 1) : -1;
+  const withOne = worth[row]!.map((value, column) =>
+    taken.has(column) ? -1 : value + best(worth, new Set([...taken, column]), row + 1),
+  );
+  return Math.max(without, ...withOne);
+}
+
+test('names', async (t) => {
+  const names = new NameScore();
+  t.equal(names.of('Amount', 'Amount'), 1);
+  t.ok(names.of('E-Mail', 'email') >= 0.97, 'spelling');
+  t.ok(names.of('Buchungstag', 'booked_on') >= 0.9, 'a synonym');
+  t.ok(names.of('Delivery City', 'city') >= 0.75, 'with a qualifier');
+  t.ok(names.of('Saldo', 'salto') < 0.75, 'letters alone are not enough');
+  t.ok(names.of('Amount', 'Currency') < 0.3);
+  for (const line of SYNONYMS) {
+    const phrases = line.split(' ');
+    t.ok(
+      phrases.every((phrase) => /^[\p{Ll}\p{N}_]+$/u.test(phrase)),
+      line,
+    );
+    t.equal(new Set(phrases).size, phrases.length, `no phrase twice: ${line}`);
+  }
+});
+
+test('pairs that are held back from tuning', async (t) => {
+  const { pairs, active, right } = likeScore('held-back');
+  t.ok(pairs >= 200, `${pairs} pairs`);
+  t.ok(right / active >= 0.98, `precision ${right / active}`);
+  t.ok(right / pairs >= 0.7, `recall ${right / pairs}`);
+});
+
+const SAMPLE = 'Buchungstag;Betrag;Kunde Nr;Zustand\n31.10.2026;1.234,50;K-1;offen\n01.11.2026;7,00;K-2;bezahlt\n';
+
+test('a Template, a JSON Schema and a file of rows as the target', async (t) => {
+  const folder = t.testdir({
+    'sample.csv': SAMPLE,
+    'like.yaml':
+      'input: {columns: [{name: booked_on}, {name: amount}, {name: weight}]}\noperations: [{parse_number: {columns: amount}}]\n',
+    'like.json':
+      '{"properties": {"booked_on": {"type": "string", "format": "date"}, "total_amount": {"type": "number", "title": "Betrag"}}}',
+    'like.csv': 'amount,state\n5.00,offen\n6.00,bezahlt\n',
+  });
+  const draft = async (target: string): Promise<string> => {
+    const { status, stdout, stderr } = await cli(
+      'template',
+      'draft',
+      join(folder, 'sample.csv'),
+      '--like',
+      join(folder, target),
+    );
+    t.equal(status, 0, stderr);
+    return stdout;
+  };
+  const template = await draft('like.yaml');
+  t.match(template, / {4}- \{name: booked_on, match: \[Buchungstag\]\} {2}# likeness 0\.\d\d/);
+  t.match(template, / {4}- \{name: amount, match: \[Betrag\]\}/);
+  t.match(template, / {4}# - \{name: weight, required: false\} {2}# no column of the sample is like it/);
+  t.match(template, /\{parse_number: \{columns: amount, decimal/, 'lines use the names of the target');
+  const schema = await draft('like.json');
+  t.match(schema, /- \{name: total_amount, match: \[Betrag\]\} {2}# likeness/);
+  const rows = await draft('like.csv');
+  t.match(rows, /- \{name: amount, match: \[Betrag\]\}/);
+  t.notMatch(rows, / {4}- \{name: state, match: \[Buchungstag\]\}/);
+});
+
+test('what is no target is said', async (t) => {
+  const folder = t.testdir({ 'sample.csv': SAMPLE, 'bad.yaml': 'nam: x\n' });
+  writeFileSync(join(folder, 'broken.json'), '{');
+  const like = (name: string): ReturnType<typeof cli> =>
+    cli('template', 'draft', join(folder, 'sample.csv'), '--like', join(folder, name));
+  t.match(await like('bad.yaml'), { status: 1, stdout: '', stderr: /target has problems/ });
+  t.match(await like('broken.json'), { status: 1, stdout: '', stderr: /target cannot be read/ });
+  t.match(await like('none.csv'), { status: 2, stderr: /no file/ });
+});
