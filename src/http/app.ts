@@ -37,7 +37,7 @@ function isMissing(cause: unknown): boolean {
 function noBinary(): string {
   const { platform, arch, versions } = process;
   const advice =
-    'run Node 20 or 22, with glibc on Linux (other versions: docs/operations.md, "Node and uWebSockets.js")';
+    'run Node 20 or 22, with glibc on Linux (other versions: docs/how-to/run-a-node.md, "Node and uWebSockets.js")';
   return `has no binary for Node ${versions.node} on ${platform} ${arch}: ${advice}`;
 }
 

@@ -67,6 +67,21 @@ export const TEMPLATE_LIST_EXAMPLE = {
   data: [{ id: 'shop-orders', name: 'Shop orders', description: null, output_format: 'csv' }],
 };
 
+export const USAGE_EXAMPLE = {
+  used: 1204,
+  limit: 10_000,
+  resets_at: '2026-12-01T00:00:00.000Z',
+  runs_in_flight: 1,
+  ceilings: {
+    runs_in_flight_max: 4,
+    upload_bytes_max: 104_857_600,
+    inflated_bytes_max: 2_097_152_000,
+    rows_max: 1_000_000,
+    output_rows_max: null,
+    output_bytes_max: 2_097_152_000,
+  },
+};
+
 /** A message is for people, and may change: those of the codes that clients meet most. */
 const MESSAGES: Partial<Record<HttpErrorCode, string>> = {
   MALFORMED_REQUEST: 'Send one Content-Length, in digits.',

@@ -55,6 +55,33 @@ const TEMPLATE = object({ id: TEXT, name: TEXT_OR_NULL, description: TEXT_OR_NUL
   'id',
 ]);
 
+/** null = no limit. */
+const CEILING = { type: ['integer', 'null'], minimum: 0 };
+
+const CEILINGS = object(
+  {
+    runs_in_flight_max: { ...CEILING, description: 'Runs at the same time.' },
+    upload_bytes_max: { ...CEILING, description: 'Of a file as it is sent.' },
+    inflated_bytes_max: { ...CEILING, description: 'Of a compressed file once it is inflated.' },
+    rows_max: { ...CEILING, description: 'Data rows of a file.' },
+    output_rows_max: { ...CEILING, description: 'Rows after which an output is cut.' },
+    output_bytes_max: { ...CEILING, description: 'Of an output.' },
+  },
+  ['runs_in_flight_max', 'upload_bytes_max', 'inflated_bytes_max', 'rows_max', 'output_rows_max', 'output_bytes_max'],
+  { description: "The plan's ceilings; null: there is none." },
+);
+
+const USAGE = object(
+  {
+    used: { ...COUNT, description: 'Runs of this billing period: those charged, and those in flight that may be.' },
+    limit: { ...CEILING, description: 'null: the plan has none.' },
+    resets_at: { ...TIME, description: 'When the next billing period begins.' },
+    runs_in_flight: { ...COUNT, description: 'Uploads and Runs that are not over.' },
+    ceilings: { $ref: '#/components/schemas/Ceilings' },
+  },
+  ['used', 'limit', 'resets_at', 'runs_in_flight', 'ceilings'],
+);
+
 const HTTP_ERROR_CODES = Object.entries(STATUS_BY_CODE).flatMap(([code, status]) => (status === null ? [] : [code]));
 
 const ERROR = object(
@@ -95,6 +122,8 @@ export const SCHEMAS = {
   Template: TEMPLATE,
   TemplateList: object({ data: { type: 'array', items: { $ref: '#/components/schemas/Template' } } }, ['data']),
   Quota: object({ used: COUNT, limit: COUNT, resets_at: TIME }, ['used', 'limit', 'resets_at']),
+  Usage: USAGE,
+  Ceilings: CEILINGS,
   Error: ERROR,
   QuotaError: {
     allOf: [

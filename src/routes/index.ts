@@ -8,14 +8,16 @@ import type { Route } from '../http/router.ts';
 import type { NodeState } from '../runs/node-state.ts';
 import type { Readiness } from '../runs/readiness.ts';
 import { API_PATH } from '../runs/run.ts';
-import { SharedStoreUnavailableError } from '../stores/store-unavailable.ts';
+import { StoreUnavailableError } from '../stores/store-unavailable.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Gate, grantAccess, identify } from './access.ts';
 import type { Endpoint } from './endpoint.ts';
 import { getLiveness, getMetrics, getReadiness } from './health.ts';
 import { getRunOutputEndpoint, getRunRejectsEndpoint } from './outputs.ts';
+import { consoleRoutes, referenceRoute } from './pages.ts';
 import { createRunEndpoint, getRunEndpoint } from './runs.ts';
 import { listTemplatesEndpoint } from './templates.ts';
+import { getUsageEndpoint } from './usage.ts';
 
 /** What asks for a key, under the names that plans limit: a name without its record does not compile. */
 const ENDPOINTS: { readonly [Name in EndpointName]: Endpoint & { readonly name: Name } } = {
@@ -24,12 +26,24 @@ const ENDPOINTS: { readonly [Name in EndpointName]: Endpoint & { readonly name: 
   get_run: getRunEndpoint,
   get_run_output: getRunOutputEndpoint,
   get_run_rejects: getRunRejectsEndpoint,
+  get_usage: getUsageEndpoint,
 };
 
 const OPENAPI_PATH = `${API_PATH}/openapi.json`;
 
 export function apiDocument(): object {
   return openApiDocument(Object.values(ENDPOINTS), OPENAPI_PATH);
+}
+
+/** Which pages for people are served. */
+export interface Pages {
+  readonly docs: boolean;
+  readonly console: boolean;
+}
+
+export function pageRoutes(pages: Pages): Route[] {
+  const reference = pages.docs ? [referenceRoute(apiDocument(), OPENAPI_PATH)] : [];
+  return pages.console ? [...reference, ...consoleRoutes()] : reference;
 }
 
 export function apiRoutes(gate: Gate, node: NodeState): Route[] {
@@ -58,9 +72,9 @@ function guarded(endpoint: Endpoint, gate: Gate, node: NodeState): Route {
   };
 }
 
-/** What a shared store cannot tell now may be there: the client is asked to come again, and never told that it is not. */
+/** What a store cannot tell now may be there: the client is asked to come again, and never told that it is not. */
 function refuseUnavailable(exchange: Exchange, fault: unknown): void {
-  if (!(fault instanceof SharedStoreUnavailableError)) throw fault;
+  if (!(fault instanceof StoreUnavailableError)) throw fault;
   exchange.refuse(busy('The service cannot tell now. Try again shortly.'));
 }
 

@@ -1,0 +1,163 @@
+// The state of the console: a key that is kept in this memory alone, the account's Templates and usage, and the Runs of this
+// tab. Nothing is written to the browser's storage.
+import { type Signal, signal } from '@preact/signals';
+import {
+  type OutputName,
+  type Run,
+  RunFailedError,
+  type Template,
+  TemplateRunClient,
+  TemplateRunError,
+  type Usage,
+} from '../../client/browser/template-run-client.ts';
+
+/** A preview is what people read at a glance. */
+const PREVIEW_BYTES_MAX = 16 * 1024;
+/** Others are no texts. */
+const PREVIEWED = /^(?:text\/|application\/(?:json|x-ndjson|ndjson|jsonl))/;
+
+export interface SendOptions {
+  /** '' = as detected. */
+  readonly delimiter: string;
+  readonly headerRow: string;
+}
+
+/** One file that was sent from this tab. */
+export interface TabRun {
+  readonly number: number;
+  readonly fileName: string;
+  readonly template: string;
+  readonly state: Signal<'sending' | 'working' | 'succeeded' | 'failed' | 'cancelled'>;
+  readonly sentBytes: Signal<number>;
+  readonly totalBytes: number;
+  readonly run: Signal<Run | null>;
+  readonly trouble: Signal<string | null>;
+  /** null: it was not asked for. */
+  readonly preview: Signal<string | null>;
+  readonly cancel: () => void;
+}
+
+export class Console {
+  readonly isOpen = signal(false);
+  readonly templates = signal<readonly Template[]>([]);
+  readonly usage = signal<Usage | null>(null);
+  readonly runs = signal<readonly TabRun[]>([]);
+  readonly trouble = signal<string | null>(null);
+  readonly #baseUrl: URL;
+  #client: TemplateRunClient | null = null;
+  #ending = new AbortController();
+
+  constructor(baseUrl: URL) {
+    this.#baseUrl = baseUrl;
+  }
+
+  async open(key: string): Promise<void> {
+    this.trouble.value = null;
+    try {
+      const client = new TemplateRunClient({ baseUrl: this.#baseUrl, apiKey: key, signal: this.#ending.signal });
+      this.templates.value = await client.templates();
+      this.#client = client;
+      this.isOpen.value = true;
+    } catch (error) {
+      this.trouble.value = textOf(error);
+      return;
+    }
+    await this.#readUsage();
+  }
+
+  /** Ends what is under way and forgets key, Templates and Runs. */
+  forget(): void {
+    this.#ending.abort();
+    this.#ending = new AbortController();
+    this.#client = null;
+    this.isOpen.value = false;
+    this.templates.value = [];
+    this.usage.value = null;
+    this.runs.value = [];
+  }
+
+  async send(template: string, file: File, { delimiter, headerRow }: SendOptions): Promise<void> {
+    const client = this.#client;
+    if (client === null) return;
+    const cancelling = new AbortController();
+    const tabRun: TabRun = {
+      number: this.runs.value.length + 1,
+      fileName: file.name,
+      template,
+      state: signal('sending'),
+      sentBytes: signal(0),
+      totalBytes: file.size,
+      run: signal(null),
+      trouble: signal(null),
+      preview: signal(null),
+      cancel: () => cancelling.abort(),
+    };
+    this.runs.value = [tabRun, ...this.runs.value];
+    try {
+      tabRun.run.value = await client.run(template, file, {
+        signal: cancelling.signal,
+        onProgress: ({ bytes }) => {
+          tabRun.sentBytes.value = bytes;
+          tabRun.state.value = bytes < file.size ? 'sending' : 'working';
+        },
+        ...(delimiter === '' ? {} : { delimiter }),
+        ...(headerRow === '' ? {} : { headerRow: Number(headerRow) }),
+      });
+      tabRun.state.value = 'succeeded';
+    } catch (error) {
+      if (error instanceof RunFailedError) tabRun.run.value = error.run;
+      tabRun.state.value = cancelling.signal.aborted ? 'cancelled' : 'failed';
+      tabRun.trouble.value = cancelling.signal.aborted ? null : textOf(error);
+    }
+    await this.#readUsage();
+  }
+
+  async preview({ run, preview, trouble }: TabRun): Promise<void> {
+    if (this.#client === null || run.value === null) return;
+    try {
+      const blob = await this.#client.preview(run.value, PREVIEW_BYTES_MAX);
+      // A character that is cut at the end is left out.
+      preview.value = new TextDecoder().decode(await blob.arrayBuffer(), { stream: true });
+    } catch (error) {
+      trouble.value = textOf(error);
+    }
+  }
+
+  async download({ run, trouble }: TabRun, file: OutputName): Promise<void> {
+    const output = run.value?.[file];
+    if (this.#client === null || run.value === null || output == null) return;
+    trouble.value = null;
+    try {
+      keep(await this.#client.download(run.value, { file }), output.name);
+    } catch (error) {
+      trouble.value = textOf(error);
+    }
+  }
+
+  async #readUsage(): Promise<void> {
+    try {
+      this.usage.value = (await this.#client?.usage()) ?? null;
+    } catch {
+      // A key may not read it: the page then leaves it out.
+      this.usage.value = null;
+    }
+  }
+}
+
+export function canPreview(run: Run): boolean {
+  return run.output != null && PREVIEWED.test(run.output.mime_type);
+}
+
+/** Hands a file to the browser. */
+function keep(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof TemplateRunError)) return (error as Error).message;
+  return `${error.code}: ${error.message}${error.requestId === null ? '' : ` (request ${error.requestId})`}`;
+}

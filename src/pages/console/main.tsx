@@ -1,0 +1,6 @@
+// The entry of the console's page.
+import { render } from 'preact';
+import { Console } from './console.ts';
+import { ConsolePage } from './console-page.tsx';
+
+render(<ConsolePage console={new Console(new URL('.', location.href))} />, document.getElementById('page')!);

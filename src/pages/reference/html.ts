@@ -1,0 +1,39 @@
+// Elements of a page as text. Whatever is put into one is escaped; there is no other way to make one.
+
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** null and false are left out. */
+export type Child = string | number | Html | null | false | readonly Child[];
+
+/** Elements that have no content and no end. */
+const VOID = new Set(['meta', 'link', 'br']);
+
+/** @param attributes in full words, as in HTML; null leaves one out */
+export function element(name: string, attributes: Readonly<Record<string, string | null>>, ...content: Child[]): Html {
+  const written = Object.entries(attributes).map(([key, value]) =>
+    value === null ? '' : ` ${key}="${escaped(value)}"`,
+  );
+  const head = `<${name}${written.join('')}>`;
+  return new Html(VOID.has(name) ? head : `${head}${content.map(textOf).join('')}</${name}>`);
+}
+
+export function textOf(child: Child): string {
+  if (child === null || child === false) return '';
+  if (child instanceof Html) return child.text;
+  return typeof child === 'object' ? child.map(textOf).join('') : escaped(String(child));
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}

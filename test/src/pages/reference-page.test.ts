@@ -1,0 +1,100 @@
+// The reference of the API: all of the OpenAPI document is on it, under a policy that lets nothing in; in a browser it is
+// read by keys, in both themes, and asks for nothing.
+import t from 'tap';
+import type { ApiDocument } from '../../../src/pages/reference/api-document.ts';
+import { element, textOf } from '../../../src/pages/reference/html.ts';
+import { apiDocument } from '../../../src/routes/index.ts';
+import { startService } from '../../blackbox/service.ts';
+import { axeFindings, NO_BROWSER, openPage } from '../studio/browser.ts';
+
+const options = { skip: NO_BROWSER };
+const document = apiDocument() as ApiDocument;
+const service = await startService(t, { accounts: { acme: {} } });
+const page = await service.client().as().get('/docs');
+
+t.test('it is served without a key, under a policy of its own for each answer', async (t) => {
+  t.equal(page.status, 200);
+  t.equal(page.headers['content-type'], 'text/html; charset=utf-8');
+  const policy = String(page.headers['content-security-policy']);
+  t.match(policy, /^default-src 'none'; style-src 'nonce-[\w-]{22}'; base-uri 'none'; .*trusted-types 'none'$/);
+  t.notMatch(policy, /script-src|connect-src|unsafe|\*/);
+  t.match(page.headers, { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+  const again = await service.client().as().get('/docs');
+  t.not(again.headers['content-security-policy'], policy);
+  t.notMatch(again.text, /NONCE_OF_THIS_ANSWER/);
+  t.notMatch(page.text, /<script|<img|<iframe|\son\w+=|\sstyle=|https?:\/\/(?!runs\.example\.com)/);
+  t.equal((await service.client().as().request('HEAD', '/docs')).status, 200);
+  t.equal((await service.client().as().request('POST', '/docs')).status, 405);
+});
+
+t.test('every operation, answer, schema, field and header of the document is on it', async (t) => {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const { operationId, summary, responses } of Object.values(methods)) {
+      t.ok(page.text.includes(`id="${operationId}"`), operationId);
+      for (const text of [path, summary]) t.ok(page.text.includes(textOf(text)), text);
+      for (const { description } of Object.values(responses))
+        t.ok(page.text.includes(textOf(description)), description);
+    }
+  }
+  for (const [name, { properties = {} }] of Object.entries(document.components.schemas)) {
+    t.ok(page.text.includes(`id="schema-${name}"`), name);
+    for (const field of Object.keys(properties)) t.ok(page.text.includes(`<code>${field}</code>`), field);
+  }
+  for (const name of Object.keys(document.components.headers)) t.ok(page.text.includes(`id="header-${name}"`), name);
+});
+
+t.test('every link on it leads somewhere', async (t) => {
+  const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, target]) => target!);
+  t.ok(links.length > 100, `${links.length} links`);
+  for (const target of new Set(links)) {
+    if (target.startsWith('#')) t.ok(page.text.includes(`id="${target.slice(1)}"`), target);
+    else
+      t.equal(
+        (
+          await service
+            .client()
+            .as()
+            .get(new URL(target, `${service.url}/docs`).pathname)
+        ).status,
+        200,
+        target,
+      );
+  }
+});
+
+t.test('what stands in the document cannot become markup', async (t) => {
+  t.equal(
+    textOf(element('p', { title: '"><script>' }, '<b> & "x"', null, [1, element('i', {}, "it's")])),
+    '<p title="&quot;&gt;&lt;script&gt;">&lt;b&gt; &amp; &quot;x&quot;1<i>it&#39;s</i></p>',
+  );
+});
+
+t.test('--docs no takes it away', async (t) => {
+  const without = await startService(t, { accounts: { acme: {} } }, { docs: 'no' });
+  t.equal((await without.client().as().get('/docs')).status, 404);
+});
+
+t.test('in a browser: by keys, in both themes, without a request or a word of the console', options, async (t) => {
+  for (const theme of ['light', 'dark'] as const) {
+    const { page, context, troubles } = await openPage(t, `${service.url}/docs`, theme, 'main section');
+    const asked: string[] = [];
+    context.on('request', (request) => asked.push(request.url()));
+    await page.reload();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    t.equal(await page.evaluate('location.hash'), '#reference', 'past the contents');
+    await page.getByRole('navigation').getByRole('link', { name: 'Apply a Template' }).focus();
+    await page.keyboard.press('Enter');
+    t.ok(await page.getByRole('heading', { name: 'Apply a Template to an uploaded file' }).isVisible());
+    await page.locator('#create_run summary').first().focus();
+    await page.keyboard.press('Enter');
+    t.ok(await page.locator('#create_run pre').first().isVisible(), 'an example is opened');
+    const paper = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    t.equal(paper, theme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 24, 29)', 'its own style is in force');
+    t.strictSame(await axeFindings(page), [], theme);
+    await page.setViewportSize({ width: 320, height: 640 });
+    t.ok(((await page.evaluate('document.documentElement.scrollWidth')) as number) <= 320, 'it fits a narrow window');
+    t.strictSame(asked, [`${service.url}/docs`]);
+    t.strictSame(troubles, []);
+  }
+});
