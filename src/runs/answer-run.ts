@@ -19,6 +19,12 @@ const READ_MILLISECONDS_MAX = 500;
 /** Of a reading that belongs to a request whose rate was counted. */
 const COUNTED = { operation: 'create_run', limit: null } as const;
 
+/** Nothing may be promised that others cannot be told of, and the client must not wait for ever. */
+const UNRECORDED: RunOver = {
+  kind: 'void',
+  refusal: busy('The Run cannot be recorded now. Send the request again.'),
+};
+
 const REPLAYED: HeaderPair = ['Idempotent-Replayed', 'true'];
 
 /** Retry-After for a running Run: a clock that jumps moves it between these two. */
@@ -86,17 +92,12 @@ export function answerWhenOver(
     }
     answered();
   };
-  // Nothing may be promised that others cannot be told of, and the client must not wait for ever.
-  const unrecorded: RunOver = {
-    kind: 'void',
-    refusal: busy('The Run cannot be recorded now. Send the request again.'),
-  };
   // Where it was not promised, it has just been decided that no Run remains: the refusal is on its way.
   const late = (): void => {
     const then = (promised: boolean): void => {
       if (promised) answer(null);
     };
-    promiseRun(node, live, exchange.requestId, then, () => answer(unrecorded));
+    promiseRun(node, live, exchange.requestId, then, () => answer(UNRECORDED));
   };
   const timer = setTimeout(late, Math.max(0, deadline - performance.now()));
   live.onOver((over) => {

@@ -1,7 +1,7 @@
 // Leads one Run from the start of its work to its end: the time limit, the drain, a client that nobody will answer, and
 // what the engine's end means. It does not talk to clients: they wait on the LiveRun.
 import { Failed, type Failure } from '../../workers/protocol/failure.ts';
-import { REJECTS_SUFFIX, type TaskOutcome } from '../../workers/protocol/messages.ts';
+import { REJECTS_SUFFIX, type RunOutcomeOutput, type TaskOutcome } from '../../workers/protocol/messages.ts';
 import { andThen, type MaybePromise } from '../collections/maybe-promise.ts';
 import { busy, type Refusal } from '../http/refusal.ts';
 import { isHttpError } from '../http/status.ts';
@@ -85,18 +85,23 @@ export async function conductRun(node: NodeState, run: Conducted): Promise<void>
 function nextEnding(node: NodeState, run: Conducted): Promise<Ending> {
   const { engine, onDeserted } = run;
   return new Promise((resolve) => {
-    const showing = setTimeout(() => show(node, run), SHOWN_AFTER_MILLISECONDS);
-    let timer = setTimeout(() => end({ kind: 'waited' }), WAIT_MILLISECONDS_MAX);
-    let forget = (): void => {};
+    // Most Runs are over before the first, and need no other.
+    const showing = setTimeout(() => {
+      show(node, run);
+      const left = WAIT_MILLISECONDS_MAX - SHOWN_AFTER_MILLISECONDS;
+      timer ??= setTimeout(() => end({ kind: 'waited' }), left);
+    }, SHOWN_AFTER_MILLISECONDS);
+    let timer: NodeJS.Timeout | null = null;
+    let forget: (() => void) | null = null;
     const end = (ending: Ending): void => {
-      clearTimeout(timer);
+      if (timer !== null) clearTimeout(timer);
       clearTimeout(showing);
-      forget();
+      forget?.();
       resolve(ending);
     };
     forget = node.drain.onDeadline(() => end({ kind: 'drained' }));
     engine.onBegun(() => {
-      clearTimeout(timer);
+      if (timer !== null) clearTimeout(timer);
       timer = setTimeout(() => end({ kind: 'timeout' }), node.runMilliseconds);
     });
     engine.onEnd((ended) => end({ kind: 'engine', end: ended }));
@@ -135,25 +140,28 @@ function judge(node: NodeState, run: Conducted, ending: Ending): MaybePromise<Ru
   return failed(node, run, FAULT, null);
 }
 
-async function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, outputPath: string): Promise<RunOver> {
+function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, outputPath: string): MaybePromise<RunOver> {
   if (outcome.output === null) throw new Error('the engine reported success without an output');
-  const { live } = run;
-  const kept = { runId: live.run.id, keepMilliseconds: node.retentionMilliseconds };
-  const keeping = node.outputs.keep(outcome.output, outputPath, { ...kept, file: 'output' });
-  const stored = keeping instanceof Promise ? await keeping : keeping;
+  const { id: runId } = run.live.run;
+  const keepMilliseconds = node.retentionMilliseconds;
+  const keeping = node.outputs.keep(outcome.output, outputPath, { runId, keepMilliseconds, file: 'output' });
+  return andThen(keeping, (stored) => record(node, run, outcome, outcome.output!, stored, outputPath));
+}
+
+/** Records a Run whose output is kept; where that fails, or no Run remains, the output goes again. */
+async function record(
+  node: NodeState,
+  run: Conducted,
+  outcome: TaskOutcome,
+  { mimeType, ending }: RunOutcomeOutput,
+  stored: StoredOutput,
+  outputPath: string,
+): Promise<RunOver> {
   let storedRejects: StoredOutput | null = null;
-  const remove = async (): Promise<void> => {
-    await node.outputs.remove(stored);
-    if (storedRejects !== null) await node.outputs.remove(storedRejects);
-  };
   try {
-    if (outcome.rejects !== null) {
-      const rejectsPath = outputPath + REJECTS_SUFFIX;
-      storedRejects = await node.outputs.keep(outcome.rejects, rejectsPath, { ...kept, file: 'rejects' });
-    }
+    if (outcome.rejects !== null) storedRejects = await keepRejects(node, run, outcome.rejects, outputPath);
     const completedAt = node.desk.now();
     const { rowsWritten, truncated, reportText } = outcome;
-    const { mimeType, ending } = outcome.output;
     const output = { stored, name: run.outputName(ending), mimeType };
     const expiresAt = completedAt + node.retentionMilliseconds;
     const rejects = storedRejects && {
@@ -164,12 +172,28 @@ async function succeeded(node: NodeState, run: Conducted, outcome: TaskOutcome, 
     const result = { completedAt, expiresAt, rowsWritten, truncated, output, rejects, error: null, reportText };
     const finishing = finish(node, run, result, outcome);
     const over = finishing instanceof Promise ? await finishing : finishing;
-    if (over.kind === 'void') await remove();
+    if (over.kind === 'void') await removeAll(node, stored, storedRejects);
     return over;
   } catch (fault) {
-    await remove();
+    await removeAll(node, stored, storedRejects);
     throw fault;
   }
+}
+
+function keepRejects(
+  node: NodeState,
+  { live }: Conducted,
+  rejects: RunOutcomeOutput,
+  outputPath: string,
+): MaybePromise<StoredOutput> {
+  const keepMilliseconds = node.retentionMilliseconds;
+  const path = outputPath + REJECTS_SUFFIX;
+  return node.outputs.keep(rejects, path, { runId: live.run.id, keepMilliseconds, file: 'rejects' });
+}
+
+async function removeAll(node: NodeState, output: StoredOutput, rejects: StoredOutput | null): Promise<void> {
+  await node.outputs.remove(output);
+  if (rejects !== null) await node.outputs.remove(rejects);
 }
 
 /** A failed Run, or nothing at all when an HTTP error can still be given. */
@@ -231,13 +255,13 @@ function finish(
   outcome: TaskOutcome | null,
 ): MaybePromise<RunOver> {
   const { live, bodyEndedAfter, fileBytes, requestId, fingerprint, admission } = run;
-  const record = endedRun(live.run, result, node);
+  const ended = endedRun(live.run, result, node);
   const keepMilliseconds = node.retentionMilliseconds;
   const { expiresAt, output } = result;
-  const end = { record, fingerprint, keepMilliseconds, expiresAt, isCharged: output !== null };
+  const end = { record: ended, fingerprint, keepMilliseconds, expiresAt, isCharged: output !== null };
   return andThen(admission.finish(end), (answer): RunOver => {
     if (answer !== 'done' && answer !== 'charged') return UNRECORDED;
-    node.onRunEnded(record, {
+    node.onRunEnded(ended, {
       requestId,
       milliseconds: Math.round(performance.now() - bodyEndedAfter),
       busyMilliseconds: outcome?.busyMilliseconds ?? null,
@@ -246,6 +270,6 @@ function finish(
       rowsWritten: result.rowsWritten,
       charged: answer === 'charged',
     });
-    return { kind: 'finished', run: record };
+    return { kind: 'finished', run: ended };
   });
 }

@@ -68,6 +68,8 @@ function ask(
   });
 }
 
+type NotAdmitted = Parameters<typeof refusalOf>[2];
+
 /** What a request has here before the desk answers. */
 interface Held {
   /** A promise while the disk is asked. */
@@ -76,10 +78,14 @@ interface Held {
   readonly lease: Lease;
 }
 
-async function goOn(node: NodeState, request: CreateRunRequest, outcome: AdmissionOutcome, held: Held): Promise<void> {
+function goOn(node: NodeState, request: CreateRunRequest, outcome: AdmissionOutcome, held: Held): Promise<void> {
   if (outcome.kind === 'admitted') return ownRun(node, request, outcome, held);
   if (outcome.kind === 'held') return repeat(node, request, outcome.holder, held);
   if (outcome.kind === 'limited') throw new Error('the desk limited a request that its rate allowed');
+  return refuse(node, request, outcome, held);
+}
+
+async function refuse(node: NodeState, request: CreateRunRequest, outcome: NotAdmitted, held: Held): Promise<void> {
   const noRoom = outcome.kind === 'no_room' ? (await held.room).refusal : null;
   await held.lease.release();
   request.exchange.refuse(refusalOf(node, request, outcome, noRoom));

@@ -83,6 +83,14 @@ export type BeginAnswer = 'begun' | 'over_quota' | 'lost';
 /** `charged`: done, and counted. `promised`: no Run was to remain, but one was promised; the claim stands. */
 export type FinishAnswer = 'done' | 'charged' | 'promised' | 'lost';
 
+/** What an account has of its plan at this moment. */
+export interface AccountUsage {
+  /** Charged and reserved Runs of the period. */
+  readonly used: number;
+  /** Admitted and not over. */
+  readonly runsInFlight: number;
+}
+
 export interface AdmissionDesk {
   /** Milliseconds since 1970 by the store's clock: for times that are shown, and for billing periods. */
   now(): number;
@@ -107,4 +115,7 @@ export interface AdmissionDesk {
 
   /** What has the key; null: nothing. */
   look(account: string, key: string): MaybePromise<KeyHolder | null>;
+
+  /** Changes nothing. */
+  usage(account: string, period: BillingPeriod): MaybePromise<AccountUsage>;
 }

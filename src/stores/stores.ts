@@ -1,8 +1,6 @@
 // All that a node keeps for longer than a request, behind interfaces: what several nodes would share.
-import type { MaybePromise } from '../collections/maybe-promise.ts';
 import type { OutputStore } from '../outputs/output-store.ts';
 import type { AdmissionDesk } from './admission-desk.ts';
-import type { BillingPeriod } from './billing-period.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -25,8 +23,6 @@ export interface Stores {
 /** What metrics read. */
 export interface StoreGauges {
   runsKept(): number;
-  /** Charged and reserved Runs. */
-  quotaUsed(account: string, period: BillingPeriod): MaybePromise<number>;
 }
 
 /** A counter where its name ends in `_total`, else a gauge. */

@@ -250,6 +250,7 @@ t.test('the API description: OpenAPI 3.1, version 1, without a key', async (t) =
     ['/runs/{run_id}', 'get', 'get_run', ['200', '401', '403', '404', '429']],
     ['/runs/{run_id}/output', 'get', 'get_run_output', DOWNLOAD_STATUSES],
     ['/runs/{run_id}/rejects', 'get', 'get_run_rejects', DOWNLOAD_STATUSES],
+    ['/usage', 'get', 'get_usage', ['200', '401', '403', '429', '503']],
   ];
   for (const [path, method, operation, statuses] of declared) {
     const paths = answer.json['paths'] as Record<string, Record<string, { operationId: string; responses: object }>>;

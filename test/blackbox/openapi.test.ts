@@ -67,6 +67,8 @@ t.test('answers are what the document says, reports included', async (t) => {
   check(await client.upload('unknown', [file(csv)]), RUNS, 'post', 404);
   check(await service.client('none').upload('pick', [file(csv)]), RUNS, 'post', 402);
   check(await client.get('/api/v1/templates'), '/templates', 'get', 200);
+  check(await client.get('/api/v1/usage'), '/usage', 'get', 200);
+  check(await service.client('none').get('/api/v1/usage'), '/usage', 'get', 200);
 });
 
 t.test('a report that says something else is not what the document says', async (t) => {

@@ -8,7 +8,7 @@ import { SegmentedFifo } from '../../collections/segmented-fifo.ts';
 import { textHash } from '../../collections/text-hash.ts';
 import type { OutputRef } from '../../outputs/output-store.ts';
 import type { RunRecord } from '../../runs/run.ts';
-import { readDifference, writeDifference } from './text-likeness.ts';
+import { readDifference, TextModel } from './text-likeness.ts';
 
 // A record: the numbers at these places; id, account, Template and error code ('' = none), a line each; the paths of the
 // output and of the rejected rows, where they are files; the JSON, or how it differs from that of the model; the bytes of
@@ -55,6 +55,12 @@ export interface EndedRunsOptions {
 /** What a Run weighs beyond its record: its slots of the table, the rest of a block, and its part of models. */
 const OVERHEAD_BYTES = 100;
 
+/** A Run whose JSON others are kept by. */
+interface Model {
+  readonly place: number;
+  readonly text: TextModel;
+}
+
 /** How the JSON of a Run is kept. */
 interface KeptJson {
   readonly bytes: Uint8Array;
@@ -66,8 +72,8 @@ export class EndedRuns {
   #places = new HashIndex();
   #size = 0;
   #options: EndedRunsOptions;
-  /** Places by account and Template, of the last block alone: what is in a block goes together. */
-  #models = new Map<string, number[]>();
+  /** By account and Template, of the last block alone: what is in a block goes together. */
+  #models = new Map<string, Model[]>();
   readonly #difference = new Uint8Array(DIFFERENCE_BYTES_MAX);
 
   constructor(options: EndedRunsOptions) {
@@ -99,7 +105,6 @@ export class EndedRuns {
     const modelsId = `${account}\n${templateId}`;
     const { bytes: jsonBytes, modelPlace } = this.#keptJson(modelsId, id, json, others);
     const place = this.#queue.add(others + jsonBytes.length);
-    if (modelPlace === ITS_OWN) this.#addModel(modelsId, place);
     const hash = textHash(id);
     const record = this.#queue.at(place);
     record.writeDoubleLE(expiresAt, EXPIRES_AT);
@@ -119,6 +124,7 @@ export class EndedRuns {
     record.set(jsonBytes, jsonStart(record));
     record.set(bytes, jsonEnd(record));
     record.set(rejectsBytes, jsonEnd(record) + bytes.length);
+    if (modelPlace === ITS_OWN) this.#addModel(modelsId, place, record.subarray(jsonStart(record), jsonEnd(record)));
     this.#places.add(hash, place);
     this.#size += 1;
     this.#options.charge(weight(record));
@@ -158,26 +164,28 @@ export class EndedRuns {
   }
 
   /** @param otherBytes of the record beside the JSON */
-  #keptJson(modelsId: string, id: string, json: Uint8Array, otherBytes: number): KeptJson {
-    const name = nameOf(id);
+  #keptJson(modelsId: string, id: string, json: Buffer, otherBytes: number): KeptJson {
     // The last block is full, or gone with all that was in it.
     if (!this.#queue.fitsBehindLast(otherBytes)) this.#models.clear();
-    for (const modelPlace of this.#models.get(modelsId) ?? []) {
-      const model = this.#queue.at(modelPlace);
+    const models = this.#models.get(modelsId);
+    if (models !== undefined) {
+      const name = nameOf(id);
+      const target = this.#difference;
       const most = Math.min(DIFFERENCE_BYTES_MAX, json.length >>> 1);
-      const target = this.#difference.subarray(0, most);
-      const length = writeDifference(json, model.subarray(jsonStart(model), jsonEnd(model)), name, target);
-      if (length === null) continue;
-      if (this.#queue.fitsBehindLast(otherBytes + length)) return { bytes: target.subarray(0, length), modelPlace };
+      for (const { place, text } of models) {
+        const length = text.writeDifference(json, name, target, most);
+        if (length === null || !this.#queue.fitsBehindLast(otherBytes + length)) continue;
+        return { bytes: target.subarray(0, length), modelPlace: place };
+      }
     }
     // Where it does not fit either, it goes into the next block, which has models of its own.
     if (!this.#queue.fitsBehindLast(otherBytes + json.length)) this.#models.clear();
     return { bytes: json, modelPlace: ITS_OWN };
   }
 
-  #addModel(modelsId: string, place: number): void {
+  #addModel(modelsId: string, place: number, json: Buffer): void {
     const models = this.#models.get(modelsId) ?? [];
-    this.#models.set(modelsId, [place, ...models].slice(0, MODELS_MAX));
+    this.#models.set(modelsId, [{ place, text: new TextModel(json) }, ...models].slice(0, MODELS_MAX));
   }
 
   #jsonOf(id: string, record: Buffer): Buffer {

@@ -3,6 +3,7 @@
 import type { MaybePromise } from '../../collections/maybe-promise.ts';
 import type { RunRecord } from '../../runs/run.ts';
 import type {
+  AccountUsage,
   AdmissionAnswer,
   AdmissionAsk,
   AdmissionDesk,
@@ -13,6 +14,7 @@ import type {
   RunClaim,
   RunEnd,
 } from '../admission-desk.ts';
+import type { BillingPeriod } from '../billing-period.ts';
 import type { Clock } from '../clock.ts';
 import { chargeDigest, chargeDigestPrefix } from '../leveldb/charge-digest.ts';
 import type { QuotaAnswer, QuotaLedger, QuotaReservation } from '../leveldb/quota-ledger.ts';
@@ -135,6 +137,11 @@ export class MemoryDesk implements AdmissionDesk, RunStore {
 
   look(account: string, key: string): KeyHolder | null {
     return this.#keys.look(keyId(account, key), this.#clock.steady());
+  }
+
+  async usage(account: string, period: BillingPeriod): Promise<AccountUsage> {
+    const used = await this.#ledger.used(account, period);
+    return { used, runsInFlight: this.#slots.taken(account) };
   }
 
   /** Quota, slot, room, in this order. */

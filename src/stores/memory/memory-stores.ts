@@ -26,10 +26,7 @@ export function openMemoryStores(ledger: QuotaLedger, budget: MemoryBudget, cloc
     runs: desk,
     rates: { take: (account, operation, limit) => buckets.take(account, operation, limit, clock.steady()) },
     outputs,
-    gauges: {
-      runsKept: () => records.size,
-      quotaUsed: (account, period) => ledger.used(account, period),
-    },
+    gauges: { runsKept: () => records.size },
     figures: () => [],
     trouble: () => null,
     hurry: () => {},

@@ -7,7 +7,6 @@ import { textHash } from '../../../src/collections/text-hash.ts';
 import type { RunRecord } from '../../../src/runs/run.ts';
 import { EndedRuns } from '../../../src/stores/memory/ended-runs.ts';
 import { RunRecords } from '../../../src/stores/memory/run-records.ts';
-import { readDifference, writeDifference } from '../../../src/stores/memory/text-likeness.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
@@ -141,36 +140,6 @@ t.test('what is kept stays as it was, whatever is added and forgotten beside it'
     }),
     { numRuns: sweep({ short: 25, long: 100 }) },
   );
-});
-
-t.test('a text is what its difference from another one says', async (t) => {
-  const part = fc.constantFrom('a', '7', '123', 'word', ' ', '":"', ',', '{}', 'é', 'x7q', 'x7q', '-', '');
-  const text = fc.array(part, { maxLength: 40 }).map((parts) => Buffer.from(parts.join('')));
-  const name = Buffer.from('x7q');
-  let alike = 0;
-  const check = (one: Buffer, other: Buffer, room: number): boolean => {
-    const target = new Uint8Array(room);
-    const length = writeDifference(one, other, name, target);
-    if (length === null) return true;
-    alike++;
-    const read = Buffer.alloc(one.length);
-    readDifference(target.subarray(0, length), other, Buffer.from('x7q'), read);
-    return read.equals(one);
-  };
-  fc.assert(fc.property(text, text, fc.constantFrom(0, 10, 500), check), {
-    numRuns: sweep({ short: 2_000, long: 20_000 }),
-  });
-  const words = fc.array(fc.constantFrom('', '7', '123', 'x7q', 'x7q8', 'y'.repeat(254), 'y'.repeat(255)), {
-    minLength: 8,
-    maxLength: 8,
-  });
-  const frame = (list: readonly string[]): Buffer =>
-    Buffer.from(list.map((word, at) => `"${at}":${word};`).join(' '.repeat(200)));
-  fc.assert(
-    fc.property(words, words, (one, other) => check(frame(one), frame(other), 4_000)),
-    { numRuns: 500 },
-  );
-  t.ok(alike > 50, `${alike} of them alike`);
 });
 
 t.test('the JSON of Runs of one Template weighs what differs', async (t) => {
