@@ -2,13 +2,18 @@
 import { resolve, sep } from 'node:path';
 import { readS3Address, type S3Address } from './outputs/s3/s3-address.ts';
 import type { SettingReader } from './setting-reader.ts';
+import type { SentinelAddress } from './stores/redis/redis-link.ts';
 
 export interface FleetConfig {
   readonly redisUrl: string;
+  /** Who tells where the primary is; empty: the URL does. */
+  readonly sentinels: readonly SentinelAddress[];
   readonly passwordFile: string | null;
+  readonly sentinelPasswordFile: string | null;
   readonly authorityFile: string | null;
   readonly timeoutMilliseconds: number;
   readonly outputBytesInRedisMax: number;
+  readonly replicasWaitedFor: number;
   /** A folder, or a bucket. */
   readonly outputs: string | S3Address;
 }
@@ -16,9 +21,12 @@ export interface FleetConfig {
 /** As those of config.ts. */
 export const FLEET_SETTINGS = [
   ['redis', 'URL', 'Redis that several nodes share, redis: or rediss:', 'none: a node on its own'],
+  ['redis-sentinels', 'LIST', 'HOST:PORT,... of sentinels; the host of --redis is the name of their primary', 'none'],
   ['redis-password-file', 'FILE', 'its password', 'that of the URL'],
+  ['redis-sentinel-password-file', 'FILE', 'password of the sentinels', 'none'],
   ['redis-ca', 'FILE', 'certificates that are trusted, with rediss:', "the system's"],
   ['redis-timeout-ms', 'NUMBER', 'deadline of a call', '1000'],
+  ['redis-wait-replicas', 'NUMBER', 'replicas that must have a Run before it is acknowledged', '0'],
   ['redis-output-bytes', 'SIZE', 'up to this an output lies in Redis', '16KiB'],
   [
     'outputs',
@@ -32,6 +40,12 @@ type FleetSettingName = (typeof FLEET_SETTINGS)[number][0];
 
 const TIMEOUT_MILLISECONDS_MIN = 50;
 const TIMEOUT_MILLISECONDS_MAX = 2_000;
+
+/** A primary with more of them is not known to be in use. */
+const REPLICAS_MAX = 16;
+
+/** Port of a sentinel that names none. */
+const SENTINEL_PORT = 26_379;
 
 /** Redis does nothing else while it takes a value: a larger one belongs into a file. */
 const OUTPUT_BYTES_IN_REDIS_MAX = 1024 ** 2;
@@ -54,19 +68,45 @@ export function readFleetConfig(
   }
   const authorityFile = setting.text('redis-ca');
   if (authorityFile !== null && scheme !== 'rediss:') problems.push('--redis-ca goes with a URL of rediss:.');
+  const sentinels = readSentinels(setting, problems);
+  if (sentinels.length > 0 && /:\d+$/.test(URL.canParse(redisUrl) ? new URL(redisUrl).host : '')) {
+    problems.push('With --redis-sentinels the host of --redis is a name that they know: write it without a port.');
+  }
+  const sentinelPasswordFile = setting.text('redis-sentinel-password-file');
+  if (sentinelPasswordFile !== null && sentinels.length === 0) {
+    problems.push('--redis-sentinel-password-file goes with --redis-sentinels: write it too.');
+  }
   const outputBytesInRedisMax = setting.bytes('redis-output-bytes') ?? 16 * 1024;
   if (outputBytesInRedisMax > OUTPUT_BYTES_IN_REDIS_MAX) {
     problems.push('--redis-output-bytes is too large: write 1MiB or less.');
   }
   return {
     redisUrl,
+    sentinels,
     passwordFile: setting.text('redis-password-file'),
+    sentinelPasswordFile,
     authorityFile,
     timeoutMilliseconds:
       setting.integer('redis-timeout-ms', TIMEOUT_MILLISECONDS_MIN, TIMEOUT_MILLISECONDS_MAX) ?? 1_000,
     outputBytesInRedisMax,
+    replicasWaitedFor: setting.integer('redis-wait-replicas', 0, REPLICAS_MAX) ?? 0,
     outputs: outputsPlace(setting, environment, problems),
   };
+}
+
+function readSentinels(setting: SettingReader<FleetSettingName>, problems: string[]): readonly SentinelAddress[] {
+  const text = setting.text('redis-sentinels');
+  if (text === null) return [];
+  const addresses = text
+    .split(',')
+    .map((each) => /^(\[[\da-fA-F:]+\]|[^\s:,/@[\]]+)(?::(\d{1,5}))?$/.exec(each.trim()));
+  const sentinels = addresses.flatMap((match) => {
+    const port = Number(match?.[2] ?? SENTINEL_PORT);
+    return match === null || port < 1 || port > 65_535 ? [] : [{ host: match[1]!.replace(/^\[|\]$/g, ''), port }];
+  });
+  if (sentinels.length === addresses.length) return sentinels;
+  problems.push('--redis-sentinels must list sentinels: write HOST:PORT,HOST:PORT.');
+  return [];
 }
 
 function outputsPlace(

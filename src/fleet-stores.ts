@@ -22,11 +22,14 @@ export function openFleetStores(
   const { retentionMilliseconds } = config;
   return openRedisStores({
     url: fleet.redisUrl,
+    sentinels: fleet.sentinels,
     passwordFile: fleet.passwordFile,
+    sentinelPasswordFile: fleet.sentinelPasswordFile,
     authorityFile: fleet.authorityFile,
     timeoutMilliseconds: fleet.timeoutMilliseconds,
     outputs: fleet.outputs,
     outputBytesInRedisMax: fleet.outputBytesInRedisMax,
+    replicasWaitedFor: fleet.replicasWaitedFor,
     uploadMilliseconds: config.uploadTimeoutMilliseconds,
     runMilliseconds: config.runTimeoutMilliseconds,
     retentionMilliseconds,

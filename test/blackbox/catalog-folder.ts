@@ -51,6 +51,7 @@ export function plan(limits: Readonly<Record<string, unknown>> = {}): object {
       get_run: RATE_WIDE,
       get_run_output: RATE_WIDE,
       get_run_rejects: RATE_WIDE,
+      get_usage: RATE_WIDE,
       ...(rates as object | undefined),
     },
   };

@@ -175,6 +175,7 @@ t.test('the way to Redis stalls, for one node and for all', { skip }, async (t) 
     const answers = await Promise.all([
       fleet.client(0, 'free').get(`/api/v1/runs/${made.run.id}`),
       fleet.client(0, 'free').get(`/api/v1/runs/${made.run.id}/output`),
+      fleet.client(0, 'free').get('/api/v1/usage'),
       fleet.client(0, 'free').upload('pick', [file(CSV)], { key: 'meanwhile' }),
     ]);
     t.comment(`refused after ${Math.round(performance.now() - stalledAt)} ms`);

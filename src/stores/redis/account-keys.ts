@@ -7,10 +7,6 @@ export function accountKey(account: string): string {
   return `tr1:{${account}}:flight`;
 }
 
-export function accountCounters(account: string): string {
-  return `tr1:{${account}}:counters`;
-}
-
 /** @param digest of keyDigest */
 export function idempotencyKey(account: string, digest: string): string {
   return `tr1:{${account}}:key:${digest}`;
@@ -22,6 +18,9 @@ export function outputKey(account: string, runId: string): string {
 
 /** Last heartbeats by incarnation. */
 export const NODES_KEY = 'tr1:nodes';
+
+/** Written before replicas are waited for. */
+export const REPLICATED_KEY = 'tr1:replicated';
 
 /** Accounts of which an incarnation may have claims. */
 export function accountsKey(incarnation: string): string {

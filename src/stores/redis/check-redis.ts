@@ -14,8 +14,11 @@ export class RedisOpenError extends Error {
   }
 }
 
-/** Rejects with RedisOpenError. Where it may not be asked, that is logged. */
-export async function checkRedis(link: RedisLink, log: Log): Promise<void> {
+/**
+ * Rejects with RedisOpenError. Where it may not be asked, that is logged.
+ * @param replicasWaitedFor that are to have what is acknowledged
+ */
+export async function checkRedis(link: RedisLink, replicasWaitedFor: number, log: Log): Promise<void> {
   const info = String(await unlessForbidden(link.command('INFO', 'server'), log));
   const [, major] = /^redis_version:(\d+)/m.exec(info) ?? [];
   if (major !== undefined && Number(major) < REDIS_MAJOR_MIN) {
@@ -30,6 +33,16 @@ export async function checkRedis(link: RedisLink, log: Log): Promise<void> {
     throw new RedisOpenError(`its maxmemory-policy is ${policy}, which drops charges: set it to noeviction`);
   }
   if ((await setting(link, 'appendonly', log)) === 'no') log.warn('redis_not_durable');
+  if (replicasWaitedFor > 0) await checkReplicas(link, replicasWaitedFor, log);
+}
+
+/** They may come later: until then no Run is acknowledged. */
+async function checkReplicas(link: RedisLink, wanted: number, log: Log): Promise<void> {
+  const info = String(await unlessForbidden(link.command('INFO', 'replication'), log));
+  const [, replicas] = /^connected_slaves:(\d+)/m.exec(info) ?? [];
+  if (replicas !== undefined && Number(replicas) < wanted) {
+    log.warn('redis_too_few_replicas', { replicas: Number(replicas), wanted });
+  }
 }
 
 async function setting(link: RedisLink, name: string, log: Log): Promise<string | null> {

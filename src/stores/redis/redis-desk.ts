@@ -3,6 +3,7 @@
 import type { OutputRef, StoredOutput } from '../../outputs/output-store.ts';
 import type { RunRecord } from '../../runs/run.ts';
 import type {
+  AccountUsage,
   AdmissionAnswer,
   AdmissionAsk,
   AdmissionDesk,
@@ -13,15 +14,18 @@ import type {
   RunClaim,
   RunEnd,
 } from '../admission-desk.ts';
+import type { BillingPeriod } from '../billing-period.ts';
 import { SharedStoreUnavailableError } from '../store-unavailable.ts';
 import { accountKey, idempotencyKey, keyDigest } from './account-keys.ts';
 import type { NodeClaims } from './claims.ts';
 import type { Membership } from './membership.ts';
 import type { Argument, RedisLink } from './redis-link.ts';
 import { rateArguments, rateDecision } from './redis-rates.ts';
+import type { StepCaller } from './replicated-steps.ts';
 import { decodeHolder, encodeRecord } from './run-codec.ts';
 import { ADMIT } from './scripts/admit.ts';
 import { BEGIN, FINISH, PROMISE, VANISH } from './scripts/finish.ts';
+import { USAGE } from './scripts/usage.ts';
 
 /** An end is asked for again after this, and after twice as long each time, up to the second one. */
 const AGAIN_MILLISECONDS_MIN = 50;
@@ -32,6 +36,8 @@ const PERIODS_KEPT_MILLISECONDS = (62 + 31) * 24 * 3600 * 1000;
 
 export interface RedisDeskParts {
   readonly link: RedisLink;
+  /** For what a client is told as done. */
+  readonly lasting: StepCaller;
   readonly membership: Membership;
   readonly claims: NodeClaims;
   /** Longest life of a claim: of an upload, the wait for a thread, and the Run. */
@@ -95,7 +101,7 @@ export class RedisDesk implements AdmissionDesk {
   }
 
   async promise(account: string, runId: string): Promise<boolean> {
-    return (await this.#parts.link.call(PROMISE, accountKey(account), [runId])) === 1;
+    return (await this.#parts.lasting.call(PROMISE, accountKey(account), [runId])) === 1;
   }
 
   async finish(claim: RunClaim, end: RunEnd | null): Promise<FinishAnswer> {
@@ -106,7 +112,7 @@ export class RedisDesk implements AdmissionDesk {
     const until = performance.now() + finishMilliseconds;
     for (let pause = AGAIN_MILLISECONDS_MIN, isFirst = true; ; isFirst = false) {
       try {
-        const answer = (await this.#parts.link.call(FINISH, accountKey(account), args)) as FinishAnswer;
+        const answer = (await this.#parts.lasting.call(FINISH, accountKey(account), args)) as FinishAnswer;
         claims.remove(runId);
         if (answer === 'lost') this.lost += 1;
         // The answer to a former asking was lost.
@@ -130,6 +136,12 @@ export class RedisDesk implements AdmissionDesk {
   async look(account: string, key: string): Promise<KeyHolder | null> {
     const text = await this.#parts.link.command('GET', idempotencyKey(account, keyDigest(key)));
     return text === null ? null : decodeHolder(text as string);
+  }
+
+  async usage(account: string, { key }: BillingPeriod): Promise<AccountUsage> {
+    const reply = await this.#parts.link.call(USAGE, accountKey(account), [key]);
+    const [used, runsInFlight] = reply as [number, number];
+    return { used, runsInFlight };
   }
 
   /** Where Redis does not answer, nobody waits for it: what it holds of the claim is taken back later. */

@@ -8,7 +8,7 @@ import type { RedisDesk } from './redis-desk.ts';
 import type { CallFigures, RedisLink } from './redis-link.ts';
 
 export interface FleetParts {
-  readonly link: RedisLink;
+  readonly links: readonly RedisLink[];
   readonly membership: Membership;
   readonly claims: NodeClaims;
   readonly reaper: Reaper;
@@ -17,11 +17,11 @@ export interface FleetParts {
 }
 
 export function fleetFigures(
-  { link, membership, claims, reaper, desk, place }: FleetParts,
+  { links, membership, claims, reaper, desk, place }: FleetParts,
   digest: string,
 ): StoreFigure[] {
   const byScript = (value: (figures: CallFigures) => number): ReadonlyMap<string, number> =>
-    new Map([...link.calls].map(([script, figures]) => [script, value(figures)]));
+    sums(links.flatMap(({ calls }) => [...calls].map(([script, figures]) => [script, value(figures)] as const)));
   const differ = membership.others.filter((other) => other !== digest).length;
   return [
     labelled(
@@ -36,7 +36,12 @@ export function fleetFigures(
       'script',
       byScript(({ seconds }) => seconds),
     ),
-    labelled('template_run_redis_errors_total', 'Calls that failed, by kind.', 'kind', link.troubles),
+    labelled(
+      'template_run_redis_errors_total',
+      'Calls that failed, by kind.',
+      'kind',
+      sums(links.flatMap(({ troubles }) => [...troubles])),
+    ),
     labelled('template_run_outputs_errors_total', 'What the place of outputs did not do.', 'kind', place.troubles),
     single(
       'template_run_redis_in_doubt_total',
@@ -72,6 +77,13 @@ export function fleetFigures(
     single('template_run_fleet_nodes', 'Living nodes.', membership.others.length),
     single('template_run_fleet_catalogs_differ', 'Living nodes with another catalog than this one.', differ),
   ];
+}
+
+/** Of each name. */
+function sums(counts: readonly (readonly [string, number])[]): ReadonlyMap<string, number> {
+  const all = new Map<string, number>();
+  for (const [name, count] of counts) all.set(name, (all.get(name) ?? 0) + count);
+  return all;
 }
 
 function single(name: string, help: string, value: number): StoreFigure {

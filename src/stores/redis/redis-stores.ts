@@ -8,7 +8,7 @@ import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { SharedStoreUnavailableError } from '../store-unavailable.ts';
 import type { StoreFigure, Stores } from '../stores.ts';
-import { accountCounters, outputKey } from './account-keys.ts';
+import { outputKey } from './account-keys.ts';
 import { checkRedis, RedisOpenError } from './check-redis.ts';
 import { NodeClaims } from './claims.ts';
 import { Membership, RedisFormatError } from './membership.ts';
@@ -18,11 +18,14 @@ import { fleetFigures } from './redis-figures.ts';
 import { type RedisAddress, RedisLink } from './redis-link.ts';
 import { RedisRates } from './redis-rates.ts';
 import { RedisRuns } from './redis-runs.ts';
+import { ReplicatedSteps, type StepCaller } from './replicated-steps.ts';
 
 export interface RedisStoresSettings extends RedisAddress {
   /** A folder, or a bucket. */
   readonly outputs: string | S3Address;
   readonly outputBytesInRedisMax: number;
+  /** So many must have what a client is told as done; 0: Redis itself will do. */
+  readonly replicasWaitedFor: number;
   readonly uploadMilliseconds: number;
   readonly runMilliseconds: number;
   readonly retentionMilliseconds: number;
@@ -42,7 +45,7 @@ const SWEEP_MILLISECONDS = 10 * 60_000;
 /** Rejects with RedisOpenError, RedisFormatError, and where outputs cannot be kept. */
 export async function openRedisStores(settings: RedisStoresSettings): Promise<Stores> {
   const { log, runMilliseconds, retentionMilliseconds } = settings;
-  const link = new RedisLink(settings, log);
+  const { link, waiting, lasting } = connections(settings);
   const membership: Membership = new Membership(link, log, {
     about: () => settings.catalogDigest(),
     onLost: (incarnations) => reaper.takeBack(incarnations),
@@ -52,16 +55,28 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
   const interrupted = (running: RunRecord): RunRecord => settings.interrupted(running, membership.now());
   const reaper = new Reaper({ link, membership, claims, log, retentionMilliseconds, interrupted });
   const claimMilliseconds = settings.uploadMilliseconds + runMilliseconds + CLAIM_SLACK_MILLISECONDS;
-  const desk = new RedisDesk({ link, membership, claims, claimMilliseconds, finishMilliseconds: runMilliseconds });
+  const desk = new RedisDesk({
+    link,
+    lasting,
+    membership,
+    claims,
+    claimMilliseconds,
+    finishMilliseconds: runMilliseconds,
+  });
   const place = await openPlace(settings);
   const outputs = sharedOutputs(settings, place, link, membership);
+  const disconnect = (): void => {
+    link.close();
+    waiting?.close();
+    place.close();
+  };
   try {
     await link.connect();
-    await checkRedis(link, log);
+    await checkRedis(link, settings.replicasWaitedFor, log);
+    await waiting?.connect();
     await membership.join();
   } catch (fault) {
-    link.close();
-    place.close();
+    disconnect();
     throw fault instanceof RedisFormatError || fault instanceof RedisOpenError ? fault : new RedisOpenError(fault);
   }
   link.onReady = () => reaper.settleDoubts();
@@ -72,15 +87,12 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
     runs: new RedisRuns(link),
     rates: new RedisRates(link),
     outputs,
-    gauges: {
-      runsKept: () => claims.size,
-      quotaUsed: async (account, { key }) => {
-        const counts = await link.command('HMGET', accountCounters(account), `c:${key}`, `r:${key}`);
-        return (counts as (string | null)[]).reduce((sum, count) => sum + Number(count ?? 0), 0);
-      },
-    },
+    gauges: { runsKept: () => claims.size },
     figures: (): readonly StoreFigure[] =>
-      fleetFigures({ link, membership, claims, reaper, desk, place }, settings.catalogDigest()),
+      fleetFigures(
+        { links: waiting === null ? [link] : [link, waiting], membership, claims, reaper, desk, place },
+        settings.catalogDigest(),
+      ),
     trouble: () => membership.trouble,
     hurry: () => {
       desk.hurry();
@@ -90,10 +102,22 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
       clearInterval(sweeper);
       await reaper.stop();
       await membership.leave().catch((fault) => reportUnlessGone(log, fault));
-      link.close();
-      place.close();
+      disconnect();
     },
   };
+}
+
+/** `waiting` has what replicas are waited for; null: they are not. */
+function connections(settings: RedisStoresSettings): {
+  readonly link: RedisLink;
+  readonly waiting: RedisLink | null;
+  readonly lasting: StepCaller;
+} {
+  const { replicasWaitedFor, timeoutMilliseconds, log } = settings;
+  const link = new RedisLink(settings, log);
+  if (replicasWaitedFor === 0) return { link, waiting: null, lasting: link };
+  const waiting = new RedisLink(settings, log);
+  return { link, waiting, lasting: new ReplicatedSteps(waiting, replicasWaitedFor, timeoutMilliseconds) };
 }
 
 /** One after the other: the place may hang. */

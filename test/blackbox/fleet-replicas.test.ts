@@ -1,0 +1,148 @@
+// Sentinels tell nodes where the primary is, and replicas that are waited for have what a client was told.
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Fleet } from '../fixtures/fleet.ts';
+import { openTestRedis } from '../fixtures/redis-rig.ts';
+import { PRIMARY, RedisSentinel } from '../fixtures/redis-sentinel.ts';
+import { RedisServer, skipWithoutRedis } from '../fixtures/redis-server.ts';
+import { skipUnlessLong } from '../sweep.ts';
+import { type Answer, type Client, until } from './client.ts';
+import { expectError, expectNew, expectReplay } from './expect.ts';
+import { file } from './multipart.ts';
+import { checkLogs } from './service.ts';
+
+const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
+const HALF = 200;
+const UPLOADS = 40;
+const skip = skipWithoutRedis || skipUnlessLong;
+
+async function replicaOf(t: Test, { port }: RedisServer): Promise<RedisServer> {
+  const replica = await RedisServer.open(['--replicaof', '127.0.0.1', String(port)]);
+  t.teardown(() => replica.remove());
+  return replica;
+}
+
+/** Until it is a primary's turn, requests get 503. */
+async function onceServed(ask: () => Promise<Answer>): Promise<Answer> {
+  return await until(ask, ({ status }) => status !== 503);
+}
+
+async function expectRole(t: Test, server: RedisServer, role: 'master' | 'slave'): Promise<void> {
+  // Length of what it says of itself.
+  const reply = { master: '*3', slave: '*5' }[role];
+  t.equal(
+    await until(
+      () => server.command('ROLE').catch(() => ''),
+      (line) => line === reply,
+    ),
+    reply,
+  );
+}
+
+t.test('nodes ask sentinels for the primary, and follow it', { skip }, async (t) => {
+  let sentinel: RedisSentinel | null = null;
+  const fleet = await Fleet.start(
+    t,
+    { accounts: { acme: {} } },
+    {
+      redisFlags: async (port) => {
+        sentinel = await RedisSentinel.open(t, port);
+        // One of them is not there: the others are asked.
+        return { redis: `redis://${PRIMARY}/0`, 'redis-sentinels': `127.0.0.1:9,127.0.0.1:${sentinel.port}` };
+      },
+    },
+  );
+  const replica = await replicaOf(t, fleet.redis);
+  const [one, other] = [fleet.client(0), fleet.client(1)];
+  const made = await one.upload('pick', [file(CSV)], { key: 'before' });
+  expectNew(t, made);
+  const held = other.hold('pick', [file(CSV)], HALF, { key: 'over' });
+  for (const server of [fleet.redis, replica]) {
+    await until(
+      () => server.command('HLEN', 'tr1:{acme}:flight'),
+      (count) => count === ':1',
+    );
+  }
+  // A sentinel promotes what it has seen of the primary, every ten seconds.
+  await until(
+    () => sentinel!.command('SENTINEL', 'REPLICAS', PRIMARY),
+    (line) => line === '*1',
+  );
+
+  await fleet.redis.kill();
+  await expectRole(t, replica, 'master');
+  expectNew(t, await held.finish());
+  for (const client of [one, other]) {
+    t.strictSame((await onceServed(() => client.get(`/api/v1/runs/${made.run.id}`))).json, made.json);
+    expectReplay(t, await onceServed(() => client.upload('pick', [file(CSV)], { key: 'before' })), made);
+  }
+
+  // The former primary comes back as a replica, and is promoted while the present one still answers.
+  await fleet.redis.start();
+  await expectRole(t, fleet.redis, 'slave');
+  await sentinel!.promote();
+  await expectRole(t, fleet.redis, 'master');
+  // When it is told that there is another one: what was written to it before may be lost.
+  await expectRole(t, replica, 'slave');
+  const after = await onceServed(() => one.upload('pick', [file(CSV)], { key: 'after' }));
+  expectNew(t, after);
+  t.equal(await fleet.redis.command('EXISTS', `tr1:{acme}:run:${after.run.id}`), ':1', 'it went to the new primary');
+  for (const node of fleet.nodes) await checkLogs(t, node, [fleet.catalog.key('acme')]);
+});
+
+t.test('sentinels that do not know the name, or are not there, are told at the start', { skip }, async (t) => {
+  const server = await RedisServer.open();
+  t.teardown(() => server.remove());
+  const sentinel = await RedisSentinel.open(t, server.port);
+  for (const [name, port] of [
+    ['others', sentinel.port],
+    [PRIMARY, 9],
+  ] as const) {
+    const sentinels = [{ host: '127.0.0.1', port }];
+    const opening = openTestRedis(join(t.testdir(), name), server, { url: `redis://${name}/0`, sentinels });
+    await t.rejects(opening, { name: 'RedisOpenError', message: /no sentinel could be reached that knows a primary/ });
+  }
+});
+
+/** What was sent while the replica slept: the client may not be told that it is done. */
+async function expectNotAcknowledged(t: Test, client: Client, key: string): Promise<void> {
+  const answer = await client.upload('pick', [file(CSV)], { key });
+  expectError(t, answer, 503, 'SERVER_BUSY');
+}
+
+t.test('a Run is acknowledged when replicas have it', { skip }, async (t) => {
+  // A POST waits long enough for a busy machine, and no longer than a sleeping replica is worth.
+  const flags = { 'redis-wait-replicas': 1, 'run-timeout-ms': 30_000, 'wait-ms': 10_000 };
+  const fleet = await Fleet.start(t, { accounts: { acme: {} } }, { flags });
+  const replica = await replicaOf(t, fleet.redis);
+  const [one, other] = [fleet.client(0), fleet.client(1)];
+  await onceServed(() => one.upload('pick', [file(CSV)], { key: 'replica is there' }));
+  const answers = await Promise.all(
+    Array.from({ length: UPLOADS }, async (_, index) => {
+      const answer = await (index % 2 === 0 ? one : other).upload('pick', [file(CSV)], { key: `k${index}` });
+      return { answer, found: await replica.command('EXISTS', `tr1:{acme}:run:${answer.run.id}`) };
+    }),
+  );
+  for (const { answer, found } of answers) {
+    expectNew(t, answer);
+    t.equal(found, ':1', 'the replica has it before its client');
+  }
+
+  replica.signal('SIGSTOP');
+  await expectNotAcknowledged(t, one, 'asleep');
+  t.ok(
+    Number(await fleet.nodes[0]!.metric('template_run_redis_errors_total{kind="too_few_replicas"}')) > 0,
+    'the reason is in the metrics',
+  );
+  replica.signal('SIGCONT');
+  const repeated = await onceServed(() => other.upload('pick', [file(CSV)], { key: 'asleep' }));
+  t.equal(repeated.run.status, 'succeeded');
+
+  // An upload that is done when nobody has it yet is done where the replica has become the primary.
+  await fleet.redis.kill();
+  t.equal(await replica.command('REPLICAOF', 'NO', 'ONE'), '+OK');
+  for (const { answer } of answers) {
+    t.equal(await replica.command('EXISTS', `tr1:{acme}:run:${answer.run.id}`), ':1');
+  }
+  t.equal(await replica.command('HLEN', 'tr1:{acme}:flight'), ':0', 'no claim is left');
+});
