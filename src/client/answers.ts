@@ -1,5 +1,5 @@
 // Reads the answers of the API: JSON of a bounded length, and errors as what they are.
-import type { QuotaErrorBody, Run, TemplateList } from './api-schemas.ts';
+import type { QuotaErrorBody, Run, TemplateList, Usage } from './api-schemas.ts';
 import { TemplateRunError } from './errors.ts';
 import type { TransportAnswer } from './transport.ts';
 
@@ -26,6 +26,12 @@ export async function readTemplates(answer: TransportAnswer): Promise<TemplateLi
   const { data } = await readJson<TemplateList>(answer);
   if (!Array.isArray(data)) throw unexpected(answer);
   return data;
+}
+
+export async function readUsage(answer: TransportAnswer): Promise<Usage> {
+  const body = await readJson<Usage>(answer);
+  if (typeof body.used !== 'number' || typeof body.resets_at !== 'string') throw unexpected(answer);
+  return body as Usage;
 }
 
 /** Throws what an answer other than 2xx says; its body is read to its end. */

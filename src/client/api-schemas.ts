@@ -118,6 +118,34 @@ export interface Quota {
   readonly resets_at: string;
 }
 
+export interface Usage {
+  /** Runs of this billing period: those charged, and those in flight that may be. */
+  readonly used: number;
+  /** null: the plan has none. */
+  readonly limit: number | null;
+  /** When the next billing period begins. */
+  readonly resets_at: string;
+  /** Uploads and Runs that are not over. */
+  readonly runs_in_flight: number;
+  readonly ceilings: Ceilings;
+}
+
+/** The plan's ceilings; null: there is none. */
+export interface Ceilings {
+  /** Runs at the same time. */
+  readonly runs_in_flight_max: number | null;
+  /** Of a file as it is sent. */
+  readonly upload_bytes_max: number | null;
+  /** Of a compressed file once it is inflated. */
+  readonly inflated_bytes_max: number | null;
+  /** Data rows of a file. */
+  readonly rows_max: number | null;
+  /** Rows after which an output is cut. */
+  readonly output_rows_max: number | null;
+  /** Of an output. */
+  readonly output_bytes_max: number | null;
+}
+
 export interface ErrorBody {
   readonly error:
     | 'MALFORMED_REQUEST'

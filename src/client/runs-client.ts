@@ -1,7 +1,7 @@
 // What a client does, whatever carries its requests: makes Runs, follows them to their end, and tries again what may be
 // tried again. Node and browsers add how files are opened and kept (node/, browser/).
-import { type RunAnswer, readRun, readTemplates, refuseErrors } from './answers.ts';
-import type { Run, Template } from './api-schemas.ts';
+import { type RunAnswer, readRun, readTemplates, readUsage, refuseErrors } from './answers.ts';
+import type { Run, Template, Usage } from './api-schemas.ts';
 import { RunFailedError } from './errors.ts';
 import { delayMilliseconds, retrying, wait } from './retries.ts';
 import type { Transport, TransportAnswer, Upload } from './transport.ts';
@@ -75,12 +75,12 @@ export abstract class RunsClient<Source> {
 
   /** The account's Templates. */
   templates(options: CallOptions = {}): Promise<readonly Template[]> {
-    const signal = this.signalOf(options);
-    return retrying({ retries: this.retries, signal }, async () => {
-      const answer = await this.ask('/templates', {}, signal);
-      await refuseErrors(answer);
-      return readTemplates(answer);
-    });
+    return this.#read('/templates', this.signalOf(options), readTemplates);
+  }
+
+  /** What the account has used of its plan, and the plan's ceilings. */
+  usage(options: CallOptions = {}): Promise<Usage> {
+    return this.#read('/usage', this.signalOf(options), readUsage);
   }
 
   /** The Run as it stands now. */
@@ -137,10 +137,14 @@ export abstract class RunsClient<Source> {
   }
 
   #look(id: string, signal: AbortSignal): Promise<RunAnswer> {
+    return this.#read(`/runs/${encodeURIComponent(id)}`, signal, readRun);
+  }
+
+  #read<T>(path: string, signal: AbortSignal, read: (answer: TransportAnswer) => Promise<T>): Promise<T> {
     return retrying({ retries: this.retries, signal }, async () => {
-      const answer = await this.ask(`/runs/${encodeURIComponent(id)}`, {}, signal);
+      const answer = await this.ask(path, {}, signal);
       await refuseErrors(answer);
-      return readRun(answer);
+      return read(answer);
     });
   }
 

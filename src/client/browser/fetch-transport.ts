@@ -1,6 +1,7 @@
-// Carries requests by fetch. It cannot tell how much of a body was sent, and gives up no upload that stalls: that is the
-// browser's.
+// Carries requests by fetch, and uploads by XMLHttpRequest where there is one (xhr-upload.ts): fetch cannot tell how much of a
+// body was sent, and gives up none that stalls.
 import { ConnectionLostError, type Transport, type TransportAnswer, type TransportRequest } from '../transport.ts';
+import { hasXhr, sendByXhr } from './xhr-upload.ts';
 
 export class FetchTransport implements Transport<Blob> {
   async send(request: TransportRequest<Blob>): Promise<TransportAnswer> {
@@ -9,6 +10,7 @@ export class FetchTransport implements Transport<Blob> {
     for (const [name, value] of upload?.fields ?? []) body.set(name, value);
     if (upload !== null) body.set('file', upload.source, fileName(upload.source));
     upload?.onSent(0, upload.source.size);
+    if (upload !== null && hasXhr) return sendByXhr(request, body, upload.source.size);
     const given = new AbortController();
     const signal = AbortSignal.any([request.signal, given.signal]);
     let response: Response;

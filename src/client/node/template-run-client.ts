@@ -14,7 +14,7 @@ import { HttpTransport } from './http-transport.ts';
 import type { Source } from './source.ts';
 
 // What the package shows of the client.
-export type { Quota, Report, Run, RunError, RunOutput, Template } from '../api-schemas.ts';
+export type { Ceilings, Quota, Report, Run, RunError, RunOutput, Template, Usage } from '../api-schemas.ts';
 export { type ErrorCode, RunFailedError, TemplateRunError } from '../errors.ts';
 export type { CallOptions, ClientSettings, OutputName, Progress, RunOptions, TransferOptions } from '../runs-client.ts';
 export type { Source } from './source.ts';

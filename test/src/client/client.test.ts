@@ -1,4 +1,4 @@
-// What the client asks for, and what it makes of answers: the rules of docs/client.md one by one, on answers that are
+// What the client asks for, and what it makes of answers: the rules of docs/how-to/send-files.md one by one, on answers that are
 // written down. How they hold together on bad ways is in faults.test.ts.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -81,6 +81,21 @@ t.test('an error that stays is not tried again, and tells all that the service s
     t.match(error, { status, code, requestId: 'r-1', retryAfter: null, message: `It is ${code}.`, ...more }, code);
     t.equal(service.asked.length, 1, `${code} was asked once`);
   }
+});
+
+t.test('usage is asked for as all else', async (t) => {
+  const usage = { used: 3, limit: null, resets_at: '2026-12-01T00:00:00.000Z', runs_in_flight: 1, ceilings: {} };
+  const { service, client } = await scripted(t, [
+    refusal(503, 'SERVER_BUSY'),
+    { status: 200, body: JSON.stringify(usage) },
+  ]);
+  t.strictSame(await client.usage(), usage);
+  t.strictSame(
+    service.asked.map(({ line }) => line),
+    ['GET /api/v1/usage', 'GET /api/v1/usage'],
+  );
+  const other = await scripted(t, [{ status: 200, body: '{}' }]);
+  t.match(await errorOf(other.client.usage()), { code: 'UNEXPECTED_ANSWER' });
 });
 
 t.test('a Run that failed by its file is not made again', async (t) => {
@@ -260,7 +275,7 @@ t.test('what browsers load imports nothing of Node and no library', async (t) =>
   t.ok(seen.has('src/client/retries.ts') && !seen.has('src/client/node/source.ts'), [...seen].join(' '));
 });
 
-t.test('it stands alone, and only the command that sends files uses it', async (t) => {
+t.test('it stands alone, and only the command that sends files and the console use it', async (t) => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const users = new Set<string>();
   for (const name of files) {
@@ -272,7 +287,7 @@ t.test('it stands alone, and only the command that sends files uses it', async (
       else if (isOwn && !target!.endsWith('/api-schemas.ts')) users.add(path);
     }
   }
-  t.strictSame([...users], ['src/commands/send.ts']);
+  t.strictSame([...users].sort(), ['src/commands/send.ts', 'src/pages/console/console.ts']);
 });
 
 function isClient(path: string): boolean {

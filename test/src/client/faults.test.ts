@@ -1,5 +1,4 @@
-// Both clients against the real service on bad ways: one charge and equal bytes, whatever happens between.
-import { createHash } from 'node:crypto';
+// The clients for Node and browsers against the real service on bad ways: one charge and equal bytes, whatever happens between.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,34 +6,35 @@ import type { Readable } from 'node:stream';
 import { Readable as Stream } from 'node:stream';
 import t, { type Test } from 'tap';
 import { TemplateRunClient as BrowserClient } from '../../../src/client/browser/template-run-client.ts';
-import { TemplateRunClient } from '../../../src/client/node/template-run-client.ts';
-import { until } from '../../blackbox/client.ts';
+import { type Progress, TemplateRunClient } from '../../../src/client/node/template-run-client.ts';
 import { type Service, startService } from '../../blackbox/service.ts';
 import { FaultProxy } from '../../fixtures/fault-proxy.ts';
 import { sweep } from '../../sweep.ts';
+import {
+  accountOf,
+  accounts,
+  chargedOnce,
+  checkBytes,
+  each,
+  GIVEN_UP,
+  GIVEN_UP_FILE,
+  IDLE_MILLISECONDS,
+  RETRIES,
+  usedAtLast,
+  WAIT_MILLISECONDS,
+} from './fault-rig.ts';
 import { type Scenario, scenario } from './scenarios.ts';
 
-/** A stall is found after so long; the service answers a POST before, with 202 where it must. */
-const IDLE_MILLISECONDS = 3_000;
-const WAIT_MILLISECONDS = 500;
-/** A service that was killed takes its time to come back on a busy machine. */
-const RETRIES = 14;
-/** Scenarios that wait for timers side by side. */
-const AT_ONCE = 8;
-
-const SCENARIOS = sweep({ short: 24, long: 140 });
-const BROWSER_SCENARIOS = sweep({ short: 8, long: 40 });
-const KILLS = sweep({ short: 3, long: 20 });
+/** With those in which the service is killed they are 200. */
+const SCENARIOS = sweep({ short: 10, long: 180 });
+const BROWSER_SCENARIOS = sweep({ short: 4, long: 40 });
+const KILLS = sweep({ short: 1, long: 20 });
 
 /** All kinds of bad ways, each with its waits, on a machine with other things to do. */
 t.setTimeout(sweep({ short: 240_000, long: 1_200_000 }));
 
 const folder = mkdtempSync(join(tmpdir(), 'template-run-client-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-
-const accountOf = (number: number): string => `account-${number}`;
-const accounts = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, number) => [accountOf(number), {}]));
 
 t.test('Node: cuts, resets, stalls, refusals, lost and damaged answers', async (t) => {
   const service = await startService(t, { accounts: accounts(SCENARIOS) }, { 'wait-ms': WAIT_MILLISECONDS });
@@ -86,6 +86,30 @@ t.test('Node: the service is killed, and its Runs are lost', async (t) => {
   }
 });
 
+t.test('Node: what is given up ends at once, and leaves nothing', async (t) => {
+  const service = await startService(t, { accounts: accounts(2) });
+  const reason = new Error('no longer wanted');
+  for (const [number, { phase, cancelAt, fault, charged }] of GIVEN_UP.entries()) {
+    const proxy = await FaultProxy.open(t, { targetPort: () => service.port, faults: [fault] });
+    const aborter = new AbortController();
+    let abortedAt = 0;
+    const onProgress = (progress: Progress): void => {
+      if (progress.phase !== phase || progress.bytes < cancelAt || abortedAt > 0) return;
+      abortedAt = performance.now();
+      aborter.abort(reason);
+    };
+    const apiKey = service.catalog.key(accountOf(number));
+    // Nothing else would end it while the test lasts.
+    const client = new TemplateRunClient({ baseUrl: proxy.url, apiKey, idleMilliseconds: 3_600_000 });
+    const path = join(folder, 'given-up.csv');
+    await t.rejects(client.transform('pick', GIVEN_UP_FILE, path, { signal: aborter.signal, onProgress }), reason);
+    t.comment(`${phase}: given up within ${Math.round(performance.now() - abortedAt)} ms`);
+    t.notOk(readdirSync(folder).some((name) => name.startsWith('given-up')));
+    await usedAtLast(t, service, number, charged);
+    client.close();
+  }
+});
+
 async function throughNode(
   t: Test,
   service: Service,
@@ -113,26 +137,4 @@ async function throughNode(
   await chargedOnce(t, service, number, { file, ...rest });
   client.close();
   proxy.close();
-}
-
-function checkBytes(t: Test, bytes: Buffer, { name, output }: Scenario): void {
-  const digest = (of: Buffer): string => createHash('sha256').update(of).digest('hex');
-  t.equal(digest(bytes), digest(output), `${name}: equal bytes`);
-}
-
-/** Tries that the service has not given up yet hold a reservation. */
-async function chargedOnce(t: Test, service: Service, number: number, { name }: Scenario): Promise<void> {
-  const used = await until(
-    () => service.quotaUsed(accountOf(number)),
-    (now) => now === 1,
-  );
-  t.equal(used, 1, `${name}: one charge`);
-}
-
-async function each(count: number, work: (number: number) => Promise<void>): Promise<void> {
-  const numbers = Array.from({ length: count }, (_, number) => number).values();
-  const worker = async (): Promise<void> => {
-    for (const number of numbers) await work(number);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }

@@ -1,0 +1,780 @@
+"""Client of the Template Run Service in one file: Python 3.9 or later, nothing but the standard library.
+
+It keeps the rules of docs/client.md: each call has one Idempotency-Key, so that a Run is charged once whatever has to be tried
+again; uploads and downloads are streamed; a download goes on where it was cut, and its file gets its name when it is whole.
+
+    client = TemplateRunClient("https://runs.example.com", os.environ["TEMPLATE_RUN_API_KEY"])
+    run, path = client.transform("shop-orders", "orders.csv", "orders-clean.csv")
+
+On the command line: python3 template_run.py send TEMPLATE FILE... -o PATH
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import concurrent.futures
+import contextlib
+import hashlib
+import http.client
+import io
+import json
+import os
+import random
+import re
+import selectors
+import signal
+import socket
+import ssl
+import sys
+import threading
+import urllib.parse
+import uuid
+from typing import Any, BinaryIO, Callable, Iterator, Optional, TextIO, Union
+
+__all__ = ["TemplateRunClient", "TemplateRunError", "RunFailedError", "Cancelled"]
+
+# A path, bytes, or what opens a new stream of the same bytes for each try.
+Source = Union[str, "os.PathLike[str]", bytes, Callable[[], BinaryIO]]
+# Told of a phase ("upload" or "download"), bytes so far, and bytes in all (None: not known before the end).
+Progress = Callable[[str, int, Optional[int]], None]
+
+RETRIES = 5
+# A POST waits 30 s for its Run before the first byte of its answer comes.
+IDLE_SECONDS = 90.0
+POLL_SECONDS = 1
+FIRST_DELAY_SECONDS = 0.25
+DELAY_SECONDS_MAX = 20.0
+# A service that asks for more is not waited for: the caller learns how long it would take.
+RETRY_AFTER_SECONDS_MAX = 300
+PIECE_BYTES = 256 * 1024
+BODY_BYTES_MAX = 16 * 1024 * 1024
+
+RETRIED_CODES = {
+    "CONNECTION_LOST",
+    "CONCURRENCY_LIMIT_REACHED",
+    "RATE_LIMITED",
+    "SERVER_BUSY",
+    "INTERNAL_ERROR",
+    "RUN_INTERRUPTED",
+    "RUN_TIMEOUT",
+    "OUTPUT_DAMAGED",
+}
+# Those of a proxy before the service, which knows no codes.
+RETRIED_STATUSES = {429, 500, 502, 503, 504}
+
+
+class TemplateRunError(Exception):
+    """A request that did not succeed: look at `code`."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        status: Optional[int] = None,
+        request_id: Optional[str] = None,
+        retry_after: Optional[int] = None,
+        quota: Optional[dict] = None,
+        columns: Optional[list] = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = status
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.quota = quota
+        self.columns = columns
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+class RunFailedError(TemplateRunError):
+    """The Run came to its end and failed. It was not charged."""
+
+    def __init__(self, run: dict) -> None:
+        error = run.get("error") or {}
+        super().__init__(error.get("code", "INTERNAL_ERROR"), error.get("message", "The Run failed."))
+        self.run = run
+
+
+class Cancelled(Exception):
+    """`cancel` was called."""
+
+
+class TemplateRunClient:
+    """Threads may share one."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        retries: int = RETRIES,
+        idle_seconds: float = IDLE_SECONDS,
+        tls: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        url = urllib.parse.urlsplit(base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("base_url begins with http: or https:.")
+        if not re.fullmatch(r"[\x21-\x7e]+", api_key):
+            raise ValueError("api_key is not an API key.")
+        self._path = url.path.rstrip("/") + "/api/v1"
+        self._key = api_key
+        self._retries = retries
+        self._connections = _Connections(url, idle_seconds, tls)
+
+    def templates(self) -> list:
+        """The account's Templates."""
+        body, answer = self._retrying(lambda _: self._json("/templates"))
+        if not isinstance(body.get("data"), list):
+            raise answer.unexpected()
+        return body["data"]
+
+    def usage(self) -> dict:
+        """What the account has used of its plan, and the plan's ceilings."""
+        body, answer = self._retrying(lambda _: self._json("/usage"))
+        if not isinstance(body.get("used"), int) or not isinstance(body.get("resets_at"), str):
+            raise answer.unexpected()
+        return body
+
+    def get(self, run_id: str) -> dict:
+        """The Run as it stands now."""
+        return self._look(run_id)[0]
+
+    def run(
+        self,
+        template: str,
+        source: Source,
+        delimiter: Optional[str] = None,
+        header_row: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+        on_progress: Optional[Progress] = None,
+    ) -> dict:
+        """Applies a Template to a file, and returns the Run that succeeded. All tries send the same bytes under one key."""
+        key = idempotency_key or str(uuid.uuid4())
+        fields = {"delimiter": delimiter, "header_row": None if header_row is None else str(header_row)}
+        path = f"/templates/{_quoted(template)}/runs"
+
+        def one_try(_: Callable[[], None]) -> dict:
+            with _Form(source, fields, on_progress) as form:
+                answer = self._ask("POST", path, {"Idempotency-Key": key, **form.headers}, form)
+            run = self._ended(*_run_of(_checked(answer)))
+            if run["status"] == "failed":
+                raise RunFailedError(run)
+            return run
+
+        # The Run of a service that was started anew is lost; the repeat makes it again.
+        return self._retrying(one_try, also_retried={"RUN_NOT_FOUND"})
+
+    def download(
+        self, run: dict, path: Union[str, "os.PathLike[str]"], file: str = "output", on_progress: Optional[Progress] = None
+    ) -> None:
+        """Puts the Run's output at `path`, or with file="rejects" its rejected rows: whole and compared with the service's
+        digest, or not at all. A file that is there is replaced."""
+        url = f"/runs/{_quoted(run['id'])}/{file}"
+        with _Part(os.fspath(path)) as part:
+            self._retrying(lambda advanced: self._fetch(url, part, advanced, on_progress))
+            part.keep()
+
+    def transform(
+        self,
+        template: str,
+        source: Source,
+        target: Union[str, "os.PathLike[str]", Callable[[dict], str]],
+        **options: Any,
+    ) -> tuple:
+        """`run` and `download` in one: a Run that is lost between the two is made again under the same key, and not charged
+        again. Returns the Run and the path."""
+        options.setdefault("idempotency_key", str(uuid.uuid4()))
+        losses = 0
+        while True:
+            run = self.run(template, source, **options)
+            path = target(run) if callable(target) else os.fspath(target)
+            try:
+                self.download(run, path, on_progress=options.get("on_progress"))
+                return run, path
+            except TemplateRunError as error:
+                losses += 1
+                if error.code != "RUN_NOT_FOUND" or losses > self._retries:
+                    raise
+
+    def cancel(self) -> None:
+        """From another thread: ends all that the client does, at once. Its calls raise Cancelled."""
+        self._connections.cancel()
+
+    def close(self) -> None:
+        """Closes idle connections."""
+        self._connections.close_idle()
+
+    def __enter__(self) -> TemplateRunClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _retrying(self, work: Callable[[Callable[[], None]], Any], also_retried: frozenset = frozenset()) -> Any:
+        """Full jitter below a bound that doubles, never before Retry-After has passed. A try that comes further than the last
+        says so, and what went wrong before no longer counts."""
+        failures = 0
+
+        def advanced() -> None:
+            nonlocal failures
+            failures = 0
+
+        while True:
+            self._connections.check()
+            try:
+                return work(advanced)
+            except TemplateRunError as error:
+                self._connections.check()
+                passes = _is_retried(error) or error.code in also_retried
+                if not passes or failures >= self._retries or (error.retry_after or 0) > RETRY_AFTER_SECONDS_MAX:
+                    raise
+                failures += 1
+                self._connections.wait(_delay_seconds(failures, error.retry_after))
+
+    def _look(self, run_id: str) -> tuple:
+        return self._retrying(lambda _: _run_of(self._json(f"/runs/{_quoted(run_id)}")))
+
+    def _ended(self, run: dict, retry_after: Optional[int]) -> dict:
+        while run["status"] == "running":
+            self._connections.wait(_delay_seconds(1, POLL_SECONDS if retry_after is None else retry_after))
+            run, retry_after = self._look(run["id"])
+        return run
+
+    def _json(self, path: str) -> tuple:
+        return _checked(self._ask("GET", path, {}))
+
+    def _ask(self, method: str, path: str, headers: dict, form: Optional[_Form] = None) -> _Answer:
+        sent = {"Authorization": f"Bearer {self._key}", "Accept-Encoding": "identity", **headers}
+        return self._connections.send(method, self._path + path, sent, form)
+
+    def _fetch(self, url: str, part: _Part, advanced: Callable[[], None], on_progress: Optional[Progress]) -> None:
+        if part.total is None or part.bytes < part.total:
+            headers = {"Want-Repr-Digest": "sha-256=1"}
+            if part.total is not None and part.bytes > 0:
+                headers.update({"Range": f"bytes={part.bytes}-", "If-Range": part.etag})
+            answer = self._ask("GET", url, headers)
+            with contextlib.closing(answer):
+                if not 200 <= answer.status < 300:
+                    _checked(answer)
+                part.begin(answer)
+                for piece in answer.pieces():
+                    if part.append(piece):
+                        advanced()
+                    if on_progress is not None:
+                        on_progress("download", part.bytes, part.total)
+        if not part.is_sound():
+            part.clear()
+            raise TemplateRunError("OUTPUT_DAMAGED", "What was downloaded is not what the service sent: the digests differ.")
+
+
+class _Connections:
+    """Connections that stay open between requests, and the end of all of them."""
+
+    def __init__(self, url: urllib.parse.SplitResult, idle_seconds: float, tls: Optional[ssl.SSLContext]) -> None:
+        self._host = url.hostname or ""
+        self._port = url.port or (443 if url.scheme == "https" else 80)
+        self._tls = (tls or ssl.create_default_context()) if url.scheme == "https" else None
+        self._idle_seconds = idle_seconds
+        self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._idle: list = []
+        self._open: set = set()
+
+    def check(self) -> None:
+        if self._cancelled.is_set():
+            raise Cancelled()
+
+    def wait(self, seconds: float) -> None:
+        if self._cancelled.wait(seconds):
+            raise Cancelled()
+
+    def cancel(self) -> None:
+        with self._lock:
+            self._cancelled.set()
+            # Wakes up whoever sends, reads or connects.
+            for sock in self._open:
+                with contextlib.suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+
+    def close_idle(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            self.drop(connection)
+
+    def send(self, method: str, path: str, headers: dict, form: Optional[_Form]) -> _Answer:
+        """Sends once. Raises CONNECTION_LOST where no answer came, and what a source says that cannot be read."""
+        connection = self._take()
+        try:
+            with _lost():
+                connection.putrequest(method, path, skip_accept_encoding=True)
+                for name, value in headers.items():
+                    connection.putheader(name, value)
+                connection.endheaders()
+            is_sent = form is None or self._send_form(connection.held, form)
+            with _lost():
+                response = connection.getresponse()
+        except BaseException:
+            self.drop(connection)
+            raise
+        return _Answer(self, connection, response, is_sent)
+
+    def keep(self, connection: _Connection) -> None:
+        with self._lock:
+            self._idle.append(connection)
+
+    def drop(self, connection: _Connection) -> None:
+        with self._lock:
+            self._open.discard(connection.held)
+        connection.close()
+        connection.held.close()
+
+    def _take(self) -> _Connection:
+        while True:
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                break
+            # One on which something came unasked was closed by the other side.
+            if not _is_readable(connection.held):
+                return connection
+            self.drop(connection)
+        with _lost():
+            return _Connection(self._host, self._port, self._connect(), self._tls is not None)
+
+    def _connect(self) -> socket.socket:
+        failure = OSError("the name leads nowhere")
+        for family, kind, protocol, _, address in socket.getaddrinfo(self._host, self._port, 0, socket.SOCK_STREAM):
+            try:
+                return self._connect_to(socket.socket(family, kind, protocol), address)
+            except ssl.SSLCertVerificationError:
+                raise
+            except OSError as error:
+                failure = error
+        raise failure
+
+    def _connect_to(self, sock: socket.socket, address: Any) -> socket.socket:
+        """As socket.create_connection, but `cancel` reaches a socket that is not connected yet."""
+        try:
+            self._hold(sock)
+            sock.settimeout(self._idle_seconds)
+            sock.connect(address)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._tls is not None:
+                plain = sock
+                sock = self._tls.wrap_socket(plain, server_hostname=self._host, do_handshake_on_connect=False)
+                self._hold(sock, instead_of=plain)
+                sock.do_handshake()
+            return sock
+        except BaseException:
+            with self._lock:
+                self._open.discard(sock)
+            sock.close()
+            raise
+
+    def _hold(self, sock: socket.socket, instead_of: Optional[socket.socket] = None) -> None:
+        with self._lock:
+            self._open.discard(instead_of)
+            self._open.add(sock)
+        self.check()
+
+    def _send_form(self, sock: socket.socket, form: _Form) -> bool:
+        """False: an answer may have come before all was sent. A refusal comes early, and nobody reads the rest."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(sock, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            return all(self._send_piece(selector, sock, piece) for piece in form.pieces())
+
+    def _send_piece(self, selector: selectors.BaseSelector, sock: socket.socket, piece: bytes) -> bool:
+        left = memoryview(piece)
+        with _lost():
+            try:
+                # What can be read there need not be an answer.
+                if isinstance(sock, ssl.SSLSocket):
+                    sock.sendall(left)
+                    return True
+                while left:
+                    ready = selector.select(self._idle_seconds)
+                    if not ready:
+                        raise socket.timeout("nothing moved on the connection")
+                    if ready[0][1] & selectors.EVENT_READ:
+                        return False
+                    left = left[sock.send(left) :]
+            except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
+                return False
+        return True
+
+
+class _Lines:
+    """Lines of a stream, and the last one that was read."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.last = b""
+
+    def readline(self, bytes_max: int = -1) -> bytes:
+        self.last = self._stream.readline(bytes_max)
+        return self.last
+
+
+class _Response(http.client.HTTPResponse):
+    """The library takes a head that is cut for a whole one: what is missing would be headers."""
+
+    def begin(self) -> None:
+        stream = self.fp
+        lines = _Lines(stream)
+        self.fp = lines  # type: ignore[assignment]
+        try:
+            super().begin()
+        finally:
+            self.fp = stream
+        if lines.last not in (b"\r\n", b"\n"):
+            raise http.client.IncompleteRead(lines.last)
+
+
+class _Connection(http.client.HTTPConnection):
+    """On a socket that is connected. The library forgets it before the answer is read."""
+
+    auto_open = 0
+    response_class = _Response
+
+    def __init__(self, host: str, port: int, held: socket.socket, is_secure: bool) -> None:
+        self.default_port = 443 if is_secure else 80
+        super().__init__(host, port)
+        self.held = held
+        self.sock = held
+
+
+class _Answer:
+    """The head of an answer, and its body as it comes: it is read to its end, or closed."""
+
+    def __init__(
+        self,
+        connections: _Connections,
+        connection: _Connection,
+        response: http.client.HTTPResponse,
+        is_sent: bool,
+    ) -> None:
+        self.status = response.status
+        self._connections = connections
+        self._connection: Optional[_Connection] = connection
+        self._response = response
+        self._is_sent = is_sent
+
+    def header(self, name: str) -> Optional[str]:
+        return self._response.getheader(name)
+
+    @property
+    def retry_after(self) -> Optional[int]:
+        text = self.header("Retry-After") or ""
+        return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
+
+    def pieces(self) -> Iterator[bytes]:
+        length = None if self._response.chunked else self._response.length
+        while length != 0:
+            with _lost():
+                piece = self._response.read1(PIECE_BYTES if length is None else min(PIECE_BYTES, length))
+                # An end that comes too early looks like any other to the library.
+                if not piece and length is not None:
+                    raise http.client.IncompleteRead(b"", length)
+            if not piece:
+                break
+            if length is not None:
+                length -= len(piece)
+            yield piece
+        self._finish(self._is_sent and not self._response.will_close)
+
+    def close(self) -> None:
+        self._finish(False)
+
+    def unexpected(self) -> TemplateRunError:
+        """What it says instead is not told: it may be anything."""
+        message = f"The answer with status {self.status} is none of this API's: look at the base URL and at proxies before it."
+        return TemplateRunError("UNEXPECTED_ANSWER", message, self.status, self.header("X-Request-Id"), self.retry_after)
+
+    def _finish(self, is_kept: bool) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        self._response.close()
+        if is_kept:
+            self._connections.keep(connection)
+        else:
+            self._connections.drop(connection)
+
+
+class _Form:
+    """The form around a file. Each try opens it anew."""
+
+    def __init__(self, source: Source, fields: dict, on_progress: Optional[Progress]) -> None:
+        boundary = f"template-run-{uuid.uuid4()}"
+        name = "upload"
+        self._length: Optional[int] = None
+        self._on_progress = on_progress or (lambda *_: None)
+        if isinstance(source, (bytes, bytearray)):
+            self._stream: BinaryIO = io.BytesIO(source)
+            self._length = len(source)
+        elif callable(source):
+            self._stream = source()
+        else:
+            name = os.path.basename(os.fspath(source))
+            if not os.path.isfile(source):
+                # Tells of a path that leads nowhere as the system does.
+                os.stat(source)
+                raise ValueError(f"{name} is no file that could be read twice.")
+            self._stream = open(source, "rb", buffering=0)
+            self._length = os.fstat(self._stream.fileno()).st_size
+        parts = "".join(
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
+            for field, value in fields.items()
+            if value is not None
+        )
+        escaped = name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+        self._head = (
+            f'{parts}--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{escaped}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        ).encode("utf-8", "surrogateescape")
+        self._tail = f"\r\n--{boundary}--\r\n".encode()
+        self.headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        if self._length is None:
+            self.headers["Transfer-Encoding"] = "chunked"
+        else:
+            self.headers["Content-Length"] = str(len(self._head) + self._length + len(self._tail))
+
+    def __enter__(self) -> _Form:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stream.close()
+
+    def pieces(self) -> Iterator[bytes]:
+        if self._length is not None:
+            yield from self._plain_pieces()
+            return
+        for piece in self._plain_pieces():
+            yield b"%x\r\n%b\r\n" % (len(piece), piece)
+        yield b"0\r\n\r\n"
+
+    def _plain_pieces(self) -> Iterator[bytes]:
+        sent = 0
+        self._on_progress("upload", sent, self._length)
+        yield self._head
+        while self._length is None or sent < self._length:
+            piece = self._stream.read(PIECE_BYTES if self._length is None else min(PIECE_BYTES, self._length - sent))
+            if not piece:
+                break
+            yield piece
+            sent += len(piece)
+            self._on_progress("upload", sent, self._length)
+        if self._length is not None and sent != self._length:
+            raise ValueError("The file became shorter while it was sent.")
+        yield self._tail
+
+
+class _Part:
+    """An output on its way into a file: it gets its name when it is whole, and nothing is left of it when it is given up."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._part_path = f"{path}.{uuid.uuid4()}.part"
+        self._file = open(self._part_path, "xb", buffering=0)
+        self._hash = hashlib.sha256()
+        self._furthest = 0
+        self.bytes = 0
+        # Of the file that the bytes are of; no total: none is known.
+        self.total: Optional[int] = None
+        self.etag = ""
+        self._sha256 = ""
+
+    def __enter__(self) -> _Part:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self._part_path)
+
+    def begin(self, answer: _Answer) -> None:
+        etag = answer.header("ETag")
+        digest = re.search(r"(?:^|,) *sha-256=:([A-Za-z0-9+/=]+):", answer.header("Repr-Digest") or "")
+        total = answer.header("Content-Length") if answer.status == 200 else self._range_total(answer)
+        if answer.status not in (200, 206) or etag is None or digest is None or not (total or "").isdigit():
+            raise answer.unexpected()
+        if answer.status == 200:
+            self.clear()
+        self.etag, self._sha256, self.total = etag, digest.group(1), int(total or 0)
+
+    def append(self, piece: bytes) -> bool:
+        """True: so far it has never come."""
+        left = memoryview(piece)
+        while left:
+            left = left[self._file.write(left) :]
+        self._hash.update(piece)
+        self.bytes += len(piece)
+        is_further = self.bytes > self._furthest
+        self._furthest = max(self._furthest, self.bytes)
+        return is_further
+
+    def clear(self) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+        self._hash = hashlib.sha256()
+        self.bytes, self.total = 0, None
+
+    def is_sound(self) -> bool:
+        return base64.b64encode(self._hash.digest()).decode() == self._sha256
+
+    def keep(self) -> None:
+        """The file is there whole, also after a loss of power."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+        os.replace(self._part_path, self._path)
+
+    def _range_total(self, answer: _Answer) -> Optional[str]:
+        """None: another range was sent than was asked for."""
+        found = re.fullmatch(r"bytes ([0-9]+)-[0-9]+/([0-9]+)", answer.header("Content-Range") or "")
+        return found.group(2) if found is not None and int(found.group(1)) == self.bytes else None
+
+
+@contextlib.contextmanager
+def _lost() -> Iterator[None]:
+    """Whether the service has done what it was asked for is not known."""
+    try:
+        yield
+    except ssl.SSLCertVerificationError:
+        # It would not be trusted at the next try either.
+        raise
+    except (OSError, http.client.HTTPException) as error:
+        raise TemplateRunError("CONNECTION_LOST", f"The connection was lost: {error or type(error).__name__}") from error
+
+
+def _checked(answer: _Answer) -> tuple:
+    """The JSON of an answer, and the answer. Raises what one other than 2xx says."""
+    with contextlib.closing(answer):
+        text = bytearray()
+        for piece in answer.pieces():
+            text += piece
+            if len(text) > BODY_BYTES_MAX:
+                raise answer.unexpected()
+    try:
+        body = json.loads(text)
+    except ValueError:
+        raise answer.unexpected() from None
+    if not isinstance(body, dict):
+        raise answer.unexpected()
+    if 200 <= answer.status < 300:
+        return body, answer
+    code, message = body.get("error"), body.get("message")
+    if not isinstance(code, str) or not isinstance(message, str):
+        raise answer.unexpected()
+    request_id = body.get("request_id") or answer.header("X-Request-Id")
+    found = (answer.status, request_id, answer.retry_after, body.get("quota"), body.get("columns"))
+    raise TemplateRunError(code, message, *found)
+
+
+def _run_of(checked: tuple) -> tuple:
+    """The Run, and when to ask again."""
+    run, answer = checked
+    if not isinstance(run.get("id"), str) or not isinstance(run.get("status"), str):
+        raise answer.unexpected()
+    return run, answer.retry_after
+
+
+def _is_retried(error: TemplateRunError) -> bool:
+    is_proxy = error.code == "UNEXPECTED_ANSWER" and error.status in RETRIED_STATUSES
+    return is_proxy or error.code in RETRIED_CODES
+
+
+def _delay_seconds(failures: int, retry_after: Optional[int]) -> float:
+    """The service's wish is the floor, with the jitter on top of it: else all that it sent away would come back at once."""
+    bound = min(DELAY_SECONDS_MAX, FIRST_DELAY_SECONDS * 2 ** (failures - 1))
+    return (retry_after or 0) + random.random() * bound
+
+
+def _is_readable(sock: socket.socket) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
+def _quoted(segment: str) -> str:
+    return urllib.parse.quote(segment, safe="")
+
+
+def main(arguments: Optional[list] = None) -> int:
+    parser = argparse.ArgumentParser(prog="template_run.py", description="Sends files to a Template Run Service.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    send = commands.add_parser("send", help="send files and fetch their outputs")
+    send.add_argument("template", metavar="TEMPLATE")
+    send.add_argument("files", metavar="FILE", nargs="+")
+    send.add_argument("-o", "--output", metavar="PATH", required=True, help="file, or folder when it is one or ends in /")
+    send.add_argument("--delimiter", metavar="C")
+    send.add_argument("--header-row", metavar="N", type=int)
+    send.add_argument("--parallel", metavar="N", type=int, default=4, help="files on their way at a time (4)")
+    usage = commands.add_parser("usage", help="print what the account has used of its plan")
+    for each in (send, usage):
+        each.add_argument("--url", default=os.environ.get("TEMPLATE_RUN_URL"), help="or TEMPLATE_RUN_URL")
+        each.add_argument("--key", metavar="FILE", help="file with the API key, or TEMPLATE_RUN_API_KEY")
+        each.add_argument("--retries", metavar="N", type=int, default=RETRIES)
+    options = parser.parse_args(arguments)
+    key = os.environ.get("TEMPLATE_RUN_API_KEY", "")
+    if options.key is not None:
+        with open(options.key, encoding="utf-8") as file:
+            key = file.read().strip()
+    if not options.url or not key:
+        parser.error("write --url and --key FILE, or set TEMPLATE_RUN_URL and TEMPLATE_RUN_API_KEY")
+    with TemplateRunClient(options.url, key, retries=options.retries) as client:
+        if options.command == "send":
+            return _send_files(client, options, parser)
+        print(json.dumps(client.usage(), indent=2))
+        return 0
+
+
+def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    is_folder = len(options.files) > 1 or options.output.endswith("/") or os.path.isdir(options.output)
+    stems = [os.path.splitext(os.path.basename(file))[0] for file in options.files]
+    if is_folder and len(set(stems)) < len(stems):
+        parser.error("two files would be written under one name")
+    if is_folder:
+        os.makedirs(options.output, exist_ok=True)
+    for file in options.files:
+        if os.path.exists(options.output) and os.path.exists(file) and not is_folder:
+            if os.path.samefile(file, options.output):
+                parser.error("the output would take the place of the file that is sent")
+        if is_folder and os.path.realpath(os.path.dirname(file) or ".") == os.path.realpath(options.output):
+            parser.error("choose a folder for outputs alone")
+
+    saying = threading.Lock()
+
+    def say(line: str, stream: TextIO) -> None:
+        # print writes the line and its end apart: another thread's line could stand between them.
+        with saying:
+            print(line, file=stream, flush=True)
+
+    def send_one(file: str, stem: str) -> bool:
+        def target(run: dict) -> str:
+            ending = os.path.splitext(run["output"]["name"])[1]
+            return os.path.join(options.output, stem + ending) if is_folder else options.output
+
+        try:
+            parameters = {"delimiter": options.delimiter, "header_row": options.header_row}
+            run, path = client.transform(options.template, file, target, **parameters)
+        except (TemplateRunError, OSError, ValueError) as error:
+            say(f"{file}: {error}", sys.stderr)
+            return False
+        say(f"{file}: {run.get('rows_written')} rows in {path}", sys.stdout)
+        return True
+
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.parallel)) as pool:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            return 0 if all(list(pool.map(send_one, options.files, stems))) else 1
+        except KeyboardInterrupt:
+            client.cancel()
+            return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+// How much memory the clients take for a file that is larger than all of it may be: each in a process of its own.
+import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { plan } from '../../blackbox/catalog-folder.ts';
+import { startService } from '../../blackbox/service.ts';
+import { skipUnlessLong } from '../../sweep.ts';
+
+const FILE_BYTES = 300_000_000;
+const RESIDENT_BYTES_MAX = 150_000_000;
+const LINES = Array.from({ length: 20_000 }, (_, line) => `${line},12345.67\n`).join('');
+
+t.setTimeout(600_000);
+
+const NODE = `
+import { TemplateRunClient } from './dist/src/client/node/template-run-client.js';
+const [, url, key, source, target] = process.argv;
+await new TemplateRunClient({ baseUrl: url, apiKey: key }).transform('pick', source, target);
+console.log(process.resourceUsage().maxRSS * 1024);
+`;
+const PYTHON = `
+import resource, sys
+sys.path.insert(0, 'examples/clients/python')
+from template_run import TemplateRunClient
+_, url, key, source, target = sys.argv
+TemplateRunClient(url, key).transform('pick', source, target)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+`;
+
+t.test('a file of 300 MB and its output, in less than 150 MB', { skip: skipUnlessLong }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'template-run-memory-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const source = join(folder, 'in.csv');
+  writeLarge(source);
+  const service = await startService(t, {
+    plans: { large: plan({ upload_bytes_max: 2 * FILE_BYTES, rows_max: null }) },
+    accounts: { acme: { plan: 'large' } },
+  });
+  for (const [name, command, words] of [
+    ['Node', process.execPath, ['--input-type=module', '-e', NODE, '--']],
+    ['Python', 'python3', ['-B', '-c', PYTHON]],
+  ] as const) {
+    const target = join(folder, name);
+    const child = spawn(command, [...words, service.url, service.catalog.key('acme'), source, target], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (piece: Buffer) => {
+      said += piece;
+    });
+    const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    t.equal(status, 0, name);
+    t.ok(statSync(target).size > 0.9 * FILE_BYTES, 'the output is as large');
+    const residentBytesMax = Number(said);
+    t.ok(residentBytesMax > 0 && residentBytesMax < RESIDENT_BYTES_MAX, `${name}: ${residentBytesMax} bytes`);
+    rmSync(target);
+  }
+});
+
+function writeLarge(path: string): void {
+  const file = openSync(path, 'w');
+  let bytes = writeSync(file, 'id,amount\n');
+  while (bytes < FILE_BYTES) bytes += writeSync(file, LINES);
+  closeSync(file);
+}
