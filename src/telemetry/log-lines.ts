@@ -29,6 +29,8 @@ export class LogLines {
   /** While `rest` waits for room in a pipe. */
   #retry: NodeJS.Timeout | null = null;
   #lostLines = 0;
+  /** Since the start, also those that were told. */
+  #lostLinesEver = 0;
   /** What the system took last ends within a line. */
   #torn = false;
   #ending = false;
@@ -39,9 +41,13 @@ export class LogLines {
     this.#onLost = onLost;
   }
 
+  get lostLines(): number {
+    return this.#lostLinesEver;
+  }
+
   write(line: string): void {
     if (this.#gathered.length > WAITING_LENGTH_MAX) {
-      this.#lostLines += 1;
+      this.#lose();
       return;
     }
     this.#gathered += line;
@@ -99,7 +105,7 @@ export class LogLines {
   #over(last: Buffer, refused: boolean): void {
     this.#rest = null;
     if (refused) {
-      for (const byte of last) if (byte === LINE_END) this.#lostLines += 1;
+      for (const byte of last) if (byte === LINE_END) this.#lose();
       if (this.#torn) this.#gathered = `\n${this.#gathered}`;
       this.#torn = false;
     } else if (this.#lostLines > 0) {
@@ -108,6 +114,11 @@ export class LogLines {
       this.#onLost(lines);
     }
     if (this.#gathered.length >= GATHERED_LENGTH_MAX || this.#timer === null) this.pass();
+  }
+
+  #lose(): void {
+    this.#lostLines += 1;
+    this.#lostLinesEver += 1;
   }
 }
 

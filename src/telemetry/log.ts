@@ -14,6 +14,8 @@ export interface Log {
   fault(event: string, fault: unknown, fields?: object): void;
   /** A line that is written whatever the level. */
   always(event: string, fields?: object): void;
+  /** Since the start: neither written nor going to be. */
+  readonly lostLines: number;
   /** Resolves when everything has been written, or will not be. */
   end(): Promise<void>;
   /** Writes out what is still gathered, before the process ends at once. */
@@ -50,6 +52,9 @@ export function openLog(level: string): Log {
     always: (event, fields) => {
       unconditional.info({ event, ...fields });
       lines.pass();
+    },
+    get lostLines() {
+      return lines.lostLines;
     },
     end: () => lines.end(),
     flushSync: () => lines.flushSync(),

@@ -28,8 +28,8 @@ export interface MetricSources {
   isReady(): Promise<boolean>;
   /** Readings of the catalog's folder and Templates' tests by their end, and whether the last reading is in force. */
   catalog(): { readonly readings: Counts; readonly tests: Counts; readonly isInForce: boolean };
-  /** What its stores tell of themselves. */
-  figures(): readonly StoreFigure[];
+  /** What its stores and the node tell of themselves. */
+  figures(): Promise<readonly StoreFigure[]>;
   /** Quota of each account with a subscription; a limit of null = none. */
   quotas(): Promise<readonly { readonly account: string; readonly used: number; readonly limit: number | null }[]>;
 }
@@ -78,7 +78,7 @@ export function openMetrics(sources: MetricSources): Metrics {
     contentType: registry.contentType,
     text: async () => {
       await readQuotas();
-      return `${await registry.metrics()}${figureText(sources.figures())}`;
+      return `${await registry.metrics()}${figureText(await sources.figures())}`;
     },
     requestFinished: ({ endpoint, status, code, milliseconds, receivedBytes, sentBytes }) => {
       const name = endpoint === '' ? 'none' : endpoint;

@@ -31,7 +31,7 @@ t.test('alerts are sound and fire', { skip: missing('promtool') }, async (t) => 
   }
   const alerts = [...readFileSync('deploy/prometheus/rules.yaml', 'utf8').matchAll(/alert: (\w+)/g)];
   const tests = readFileSync('deploy/prometheus/rules.test.yaml', 'utf8');
-  t.ok(alerts.length >= 9, `${alerts.length} alerts`);
+  t.ok(alerts.length >= 13, `${alerts.length} alerts`);
   for (const [, name] of alerts) t.ok(tests.includes(`alertname: ${name}\n`), `${name} has a test`);
 });
 
