@@ -1,9 +1,9 @@
 // `template-run studio`: a page on this machine that shows what each operation of a Template does to a sample file, while the
 // Template is written.
 import { spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { templateFormat } from '../../workers/template/template-text.ts';
+import { parseTemplate, type TemplateFormat, templateFormat } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
 import { StudioServer } from '../studio/studio-server.ts';
@@ -14,10 +14,16 @@ import { TestEngine } from '../template-tests/test-engine.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { flagsHelp, parseFlags } from './flags.ts';
 import { readLocalTables } from './local-template.ts';
+import { draftOf, isSampleRefused } from './template-draft.ts';
 
 const FLAGS = {
   port: { kind: 'value', placeholder: 'NUMBER', purpose: 'port on 127.0.0.1; 0 takes any free one (0)' },
   'no-open': { kind: 'switch', purpose: 'prints the address and opens no browser (off)' },
+  like: {
+    kind: 'value',
+    placeholder: 'TARGET',
+    purpose: 'a Template, a CSV or a JSON Schema that a draft gets its names of columns from (none)',
+  },
   tables: { kind: 'value', placeholder: 'DIR', purpose: 'reference tables, NAME.csv (none)' },
   secrets: { kind: 'value', placeholder: 'DIR', purpose: 'keys for hash, each a file of its name (none)' },
 } as const;
@@ -28,7 +34,7 @@ export const command: Command = {
 
 Shows in a browser what each operation of the Template (JSON or YAML) does to the rows of the sample file, while you write it.
 The page is served on 127.0.0.1 to who has the address that is printed; rows never leave this machine. It writes the
-Template alone, when you save. A Template that is not there yet begins empty. Ctrl-C ends it.
+Template alone, when you save. A Template that is not there yet begins as a draft of the sample. Ctrl-C ends it.
 
 ${flagsHelp(FLAGS)}
 
@@ -48,7 +54,11 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   if (format === null) throw new UsageError(`${templatePath}: a Template's name ends in .json, .yaml or .yml.`);
   const port = portOf(values.get('port') ?? '0');
   const sampleBytes = sizeOf(samplePath);
-  const store = new TemplateStore(resolve(templatePath), format === 'json' ? EMPTY_JSON : EMPTY_YAML);
+  const like = values.get('like') ?? null;
+  if (like !== null) sizeOf(like);
+  const draft = (): Promise<string> => draftOf(samplePath, like);
+  const beginning = existsSync(templatePath) ? '' : await beginningOf(draft, format, io);
+  const store = new TemplateStore(resolve(templatePath), beginning);
   // What cannot be read is said here, and not in the page.
   store.read();
   const tables = readLocalTables(values.get('tables') ?? null);
@@ -82,6 +92,25 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   } finally {
     await thread.close();
   }
+}
+
+/** What a Template begins with that is not there yet: a draft of the sample, or nothing where it cannot be read. */
+async function beginningOf(make: () => Promise<string>, format: TemplateFormat, io: CommandIo): Promise<string> {
+  try {
+    const draft = await make();
+    return format === 'yaml' ? draft : withoutOffers(draft);
+  } catch (error) {
+    if (!isSampleRefused(error)) throw error;
+    io.stderr.write(`No draft of the sample could be made: ${error.message}\n`);
+    return format === 'yaml' ? EMPTY_YAML : EMPTY_JSON;
+  }
+}
+
+/** JSON has no comments: what is only offered is left out. */
+function withoutOffers(draft: string): string {
+  const read = parseTemplate(draft, 'yaml');
+  if ('problems' in read) throw new Error('a draft cannot be read');
+  return `${JSON.stringify(read.text.root.value, null, 2)}\n`;
 }
 
 const EMPTY_YAML = 'format: 1\noperations: []\noutput: {format: csv}\n';

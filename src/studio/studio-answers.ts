@@ -25,6 +25,8 @@ export interface Looked {
   readonly failure: Failure | null;
   /** True where a later request took its place. */
   readonly isStale: boolean;
+  /** True where the head alone was asked for, and more rows are read when it is asked again without. */
+  readonly isHead: boolean;
 }
 
 export interface Language {

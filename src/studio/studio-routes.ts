@@ -27,7 +27,12 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   [
     'POST /api/look',
     ({ session }, body) =>
-      session.look({ source: textIn(body, 'source'), step: numberIn(body, 'step'), whole: body['whole'] === true }),
+      session.look({
+        source: textIn(body, 'source'),
+        step: numberIn(body, 'step'),
+        whole: body['whole'] === true,
+        head: body['head'] === true,
+      }),
   ],
   ['POST /api/stop', ({ session }) => session.stop()],
   [

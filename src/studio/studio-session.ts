@@ -29,6 +29,8 @@ export interface LookRequest {
   readonly step: number;
   /** All rows of a sample of which else only the first are read. */
   readonly whole: boolean;
+  /** The first rows alone, which are here at once: who asks for them asks for the rest when they are shown. */
+  readonly head: boolean;
 }
 
 /** Up to here a sample is read to its end at each change, in bytes. */
@@ -36,6 +38,9 @@ export const WHOLE_SAMPLE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Rows that are read of a larger one. */
 export const SAMPLE_ROWS_MAX = 1_000;
+
+/** Rows of a head: as many as the thread keeps to be shown behind a step. */
+export const HEAD_ROWS_MAX = 2_000;
 
 /** What shows the file where a Template cannot. */
 const BARE = { format: 1, operations: [] };
@@ -66,21 +71,27 @@ export class StudioSession {
     return this.#parts.store.save(source, before);
   }
 
-  async look({ source, step, whole }: LookRequest): Promise<Looked> {
+  async look({ source, step, whole, head }: LookRequest): Promise<Looked> {
     const { format } = this.#parts;
     const checked = checkTemplate(source, format);
     if ('problems' in checked) {
       // The rows of the last sound text stay; only at the beginning there are none yet.
-      const watched = this.#hasRows ? null : await this.#watchBare(BARE);
-      return { problems: checked.problems, watched, failure: null, isStale: false };
+      const watched = this.#hasRows ? null : await this.#watchBare(BARE, head);
+      return {
+        problems: checked.problems,
+        watched,
+        failure: null,
+        isStale: false,
+        isHead: this.#isHead(head, watched),
+      };
     }
-    const watched = await this.#watch(source, format, { step, whole });
-    if (watched === null) return { problems: [], watched: null, failure: null, isStale: true };
+    const watched = await this.#watch(source, format, { step, whole, head });
+    if (watched === null) return { problems: [], watched: null, failure: null, isStale: true, isHead: false };
     if (watched.steps.length > 0) {
       this.#hasRows = true;
-      return { problems: [], watched, failure: watched.failure, isStale: false };
+      return { problems: [], watched, failure: watched.failure, isStale: false, isHead: this.#isHead(head, watched) };
     }
-    return await this.#lookAtFile(source, checked.template, watched);
+    return await this.#lookAtFile(source, checked.template, watched, head);
   }
 
   rows(request: Omit<RowsRequest, 'kind'>): ReturnType<WatchThread['rows']> {
@@ -104,25 +115,25 @@ export class StudioSession {
   }
 
   /** The Run did not come to the first row: the rows of the file alone, and where the Template asks for what is not there. */
-  async #lookAtFile(source: string, template: Template, { failure }: Watched): Promise<Looked> {
+  async #lookAtFile(source: string, template: Template, { failure }: Watched, head: boolean): Promise<Looked> {
     const parsed = parseTemplate(source, this.#parts.format);
     if ('problems' in parsed) throw new Error('a checked Template cannot be read');
     const { input } = parsed.text.root.value as { readonly input?: Readonly<Record<string, unknown>> };
     // They tell the header from the rows above it, and may all be missing.
     const columns = template.input.columns.map(({ name, match }) => ({ name, match, required: false }));
-    const watched = await this.#watchBare({ ...BARE, input: { ...input, columns, other_columns: 'keep' } });
+    const watched = await this.#watchBare({ ...BARE, input: { ...input, columns, other_columns: 'keep' } }, head);
     const isAboutColumns = failure?.code === 'TEMPLATE_COLUMNS_MISSING';
     const problems =
       isAboutColumns && watched !== null && watched.steps.length > 0
         ? sampleProblems(template, parsed.text, { headers: watched.headers })
         : [];
-    return { problems, watched, failure, isStale: watched === null };
+    return { problems, watched, failure, isStale: watched === null, isHead: this.#isHead(head, watched) };
   }
 
-  async #watchBare(template: object): Promise<Watched | null> {
+  async #watchBare(template: object, head: boolean): Promise<Watched | null> {
     const source = JSON.stringify(template);
     if ('problems' in checkTemplate(source, 'json')) return null;
-    const watched = await this.#watch(source, 'json', { step: 0, whole: false });
+    const watched = await this.#watch(source, 'json', { step: 0, whole: false, head });
     if (watched !== null) this.#hasRows = true;
     return watched;
   }
@@ -130,9 +141,10 @@ export class StudioSession {
   #watch(
     source: string,
     format: TemplateFormat,
-    { step, whole }: Pick<LookRequest, 'step' | 'whole'>,
+    { step, whole, head }: Omit<LookRequest, 'source'>,
   ): Promise<Watched | null> {
     const { samplePath, thread } = this.#parts;
+    const rowsMax = this.#sampleRowsMax(whole) ?? Number.POSITIVE_INFINITY;
     // Throws where the file is gone by now.
     accessSync(samplePath, constants.R_OK);
     const sha256 = createHash('sha256').update(source).digest('hex');
@@ -141,9 +153,16 @@ export class StudioSession {
       path: samplePath,
       ending: extname(samplePath).slice(1).toLowerCase(),
       profiledStep: step,
-      rowsMax: this.#sampleRowsMax(whole),
+      rowsMax: head ? Math.min(HEAD_ROWS_MAX, rowsMax) : Number.isFinite(rowsMax) ? rowsMax : null,
       startedAt: this.#startedAt,
     });
+  }
+
+  /** More rows are read when they are asked for without `head`. */
+  #isHead(head: boolean, watched: Watched | null): boolean {
+    return (
+      head && watched?.isPartial === true && watched.rowsRead < (this.#sampleRowsMax(false) ?? Number.POSITIVE_INFINITY)
+    );
   }
 
   #sampleRowsMax(whole: boolean): number | null {

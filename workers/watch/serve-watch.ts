@@ -108,14 +108,16 @@ class WatchServer {
       await this.#run(number, request, snapshot);
     }
     const answers = new SnapshotAnswers(snapshot);
+    const rowsRead = Math.max(outcome.report.rows_read, snapshot.rowsSeen);
     if (snapshot.plan !== null) this.#answers = answers;
     return {
       failure: outcome.failure,
       steps: answers.steps,
       profiledStep,
       profiles: snapshot.profiles,
-      isPartial: outcome.report.rows_read >= rowsMax,
-      rowsRead: Math.max(outcome.report.rows_read, snapshot.rowsSeen),
+      // A Run that a row ends has read fewer than the one that shows the rows behind it.
+      isPartial: rowsRead >= rowsMax,
+      rowsRead,
       rowsWritten: outcome.rowsWritten,
       headers: answers.headers,
       milliseconds: performance.now() - begun,

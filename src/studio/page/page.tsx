@@ -184,7 +184,7 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
     problem !== undefined
       ? `${studio.problems.value.length === 1 ? '1 problem' : `${studio.problems.value.length} problems`}: line ${problem.line}, ${problem.code}: ${problem.message}`
       : failure !== null
-        ? `A Run would end here. ${failure.code}: ${failure.message}`
+        ? `${studio.isHead.value ? '≈ ' : ''}A Run would end here. ${failure.code}: ${failure.message}`
         : rows === null || rows === undefined
           ? ''
           : `A Run would write ${rows} rows${studio.watched.value?.isPartial ? ' of those read' : ''}.`;

@@ -32,6 +32,8 @@ export class Studio {
   readonly problems = signal<readonly Problem[]>([]);
   readonly failure = signal<Looked['failure']>(null);
   readonly watched = signal<Watched | null>(null);
+  /** What was watched is the head of the sample: the rest is on its way. */
+  readonly isHead = signal(false);
   /** Counts what was watched: rows of an earlier one are asked for again. */
   readonly version = signal(0);
   readonly step = signal(0);
@@ -52,6 +54,8 @@ export class Studio {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
   #chosenStep = 0;
+  /** The text whose rows are shown; null: none was sound. */
+  #shownSource: string | null = null;
 
   static async open(): Promise<Studio> {
     const [file, language] = await Promise.all([
@@ -84,8 +88,13 @@ export class Studio {
     const progress = setInterval(() => void this.#askProgress(), PROGRESS_MILLISECONDS);
     try {
       const source = this.text.value;
-      const looked = await ask<Looked>('POST /api/look', { source, step: this.#chosenStep, whole });
-      if (asked === this.#asked && !looked.isStale) this.#take(looked);
+      // Of a text whose rows are shown, the head would be fewer of them.
+      let looked = await this.#ask(source, { whole, head: !whole && source !== this.#shownSource });
+      if (asked === this.#asked && !looked.isStale) this.#take(looked, source);
+      if (asked === this.#asked && looked.isHead) {
+        looked = await this.#ask(source, { whole, head: false });
+        if (asked === this.#asked && !looked.isStale) this.#take(looked, source);
+      }
     } catch (error) {
       this.#tell(error);
     } finally {
@@ -176,12 +185,18 @@ export class Studio {
     });
   }
 
-  #take({ problems, watched, failure }: Looked): void {
+  #ask(source: string, extent: { readonly whole: boolean; readonly head: boolean }): Promise<Looked> {
+    return ask<Looked>('POST /api/look', { source, step: this.#chosenStep, ...extent });
+  }
+
+  #take({ problems, watched, failure, isHead }: Looked, source: string): void {
     batch(() => {
       this.problems.value = problems;
       this.failure.value = failure;
       if (watched === null) return;
       this.watched.value = watched;
+      this.isHead.value = isHead;
+      this.#shownSource = problems.length === 0 ? source : null;
       this.version.value++;
       // A mistake leaves the file alone to be seen; when it is mended, the chosen step is there again.
       this.step.value = Math.max(0, Math.min(this.#chosenStep, watched.steps.length - 1));

@@ -1,5 +1,6 @@
-// Debian's Chromium, driven by playwright-core, for tests of the studio's page. A test that finds none is skipped, with the reason.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+// Debian's Chromium, driven by playwright-core, for tests of pages. A test that finds none is skipped, with the reason.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -31,8 +32,13 @@ export interface Opened {
   readonly troubles: readonly string[];
 }
 
-/** @param address of a studio */
-export async function openPage(t: Test, address: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Opened> {
+/** @param ready what is there once the page can be used: a cell of the studio's grid unless told otherwise */
+export async function openPage(
+  t: Test,
+  address: string,
+  colorScheme: 'light' | 'dark' = 'light',
+  ready = '.grid [role=gridcell]',
+): Promise<Opened> {
   const profile = mkdtempSync(join(tmpdir(), 'template-run-browser-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: CHROMIUM,
@@ -59,6 +65,19 @@ export async function openPage(t: Test, address: string, colorScheme: 'light' | 
     if (!isInline && !request.url().startsWith(`${origin}/`)) troubles.push(`request: ${request.url()}`);
   });
   await page.goto(address);
-  await page.locator('.grid [role=gridcell]').first().waitFor();
+  await page.locator(ready).first().waitFor();
   return { page, context, troubles };
+}
+
+/** What axe-core finds on the page as it stands: the rule, and where it is broken. */
+export async function axeFindings(
+  page: Page,
+): Promise<readonly (readonly [rule: string, places: readonly string[]])[]> {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // By the debugger, as the page's policy lets no script in.
+  await page.evaluate(axe);
+  const found = (await page.evaluate('axe.run()')) as {
+    readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+  };
+  return found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
 }

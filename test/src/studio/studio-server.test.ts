@@ -1,6 +1,6 @@
 // The studio's server: whom it answers, what it writes, and what it says of a Template over a sample.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -119,6 +119,18 @@ test('problems of the text, and columns that the sample does not have', async (t
     failure: { code: 'TEMPLATE_COLUMNS_MISSING' },
     watched: { headers: ['name', 'amount'], steps: [{ operation: null, rows: 3 }] },
   });
+});
+
+test('a Template that is not there yet begins as a draft of the sample', async (t) => {
+  const studio = await startStudio(t, { template: null, sample: 'Tag;Betrag\n31.10.2026;1.234,50\n' });
+  const { body } = await studio.ask('GET /api/state');
+  t.match(
+    body.source,
+    /- \{parse_number: \{columns: betrag, decimal: ",", grouping: "\."\}\} {2}# 1 of 1 read; 1 proves the comma/,
+  );
+  t.notOk(existsSync(studio.templatePath), 'nothing is written before it is saved');
+  const { body: looked } = await studio.ask('POST /api/look', { source: body.source, step: 0, whole: false });
+  t.strictSame([looked.problems, looked.failure], [[], null]);
 });
 
 test('it saves the Template, and never writes over what another program wrote', async (t) => {

@@ -1,0 +1,126 @@
+// How long the studio takes to show the rows behind an edit: the Template of the demo over its statement, each time with another text.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StudioSession } from '../src/studio/studio-session.ts';
+import { TemplateStore } from '../src/studio/template-store.ts';
+import { WatchThread } from '../src/studio/watch-thread.ts';
+import { makeStatement } from './inputs/statement.ts';
+import { median } from './median.ts';
+import type { Progress } from './progress.ts';
+import type { Section } from './report/section.ts';
+
+const TEMPLATE = 'examples/catalog/templates/demo/bank-statement.yaml';
+const MEMORY_BUDGET_BYTES = 512 * 1024 * 1024;
+
+/** A sample, and what a change may take at the median in milliseconds. */
+const SAMPLES = [
+  { name: '10,000 rows', bytes: 1_150_000, goal: 150 },
+  { name: '16 MiB', bytes: 16 * 1024 * 1024 - 65_536, goal: 300 },
+] as const;
+
+/** Of the Template's steps, the one that is looked at: amounts are numbers behind it. */
+const STEP = 8;
+
+/** That the page fetches at once. */
+const PAGE_ROWS = 100;
+
+/** Edits at least: a median of a few says nothing. */
+const EDITS_MIN = 11;
+
+export interface StudioBench {
+  readonly folder: string;
+  readonly rounds: number;
+  readonly progress: Progress;
+}
+
+export async function benchStudio({ folder, rounds, progress }: StudioBench): Promise<Section> {
+  const lines: (readonly string[])[] = [];
+  for (const { name, bytes, goal } of SAMPLES) {
+    progress.show(`studio: ${name}`);
+    const samplePath = join(folder, `studio-${bytes}.csv`);
+    makeStatement(samplePath, bytes);
+    const measured = await measureEdits(samplePath, Math.max(EDITS_MIN, rounds));
+    const { rows, milliseconds, wholeMilliseconds, processorMilliseconds } = measured;
+    const sorted = [...milliseconds].sort((a, b) => a - b);
+    lines.push(
+      [
+        name,
+        rows,
+        median(sorted),
+        sorted[0]!,
+        sorted.at(-1)!,
+        goal,
+        median(wholeMilliseconds),
+        processorMilliseconds,
+      ].map((cell) => (typeof cell === 'number' ? String(Math.round(cell)) : cell)),
+    );
+  }
+  return {
+    name: 'studio',
+    title: 'The studio: rows behind an edit',
+    columns: ['Sample', 'rows', 'p50 ms', 'least', 'most', 'goal', 'whole p50 ms', 'processor ms'],
+    rows: lines,
+    notes: [
+      'From the text to a page of rows behind the chosen step (p50, least, most), and until counts and profiles are those of',
+      'the whole sample, without the browser. The demo Template of a bank statement.',
+    ],
+    chart: null,
+  };
+}
+
+interface MeasuredEdits {
+  readonly rows: number;
+  /** Until the rows are here. */
+  readonly milliseconds: readonly number[];
+  /** Until the whole sample was read. */
+  readonly wholeMilliseconds: readonly number[];
+  /** Of an edit on the average, in all threads: what a busy machine shows truly. */
+  readonly processorMilliseconds: number;
+}
+
+async function measureEdits(samplePath: string, edits: number): Promise<MeasuredEdits> {
+  const source = readFileSync(TEMPLATE, 'utf8');
+  const thread = new WatchThread({
+    memoryBudgetBytes: MEMORY_BUDGET_BYTES,
+    tables: {},
+    secretsDirectory: null,
+    onProgress: () => {},
+  });
+  try {
+    const session = new StudioSession({
+      templatePath: TEMPLATE,
+      format: 'yaml',
+      samplePath,
+      sampleBytes: statSync(samplePath).size,
+      store: new TemplateStore(TEMPLATE, ''),
+      thread,
+      runTest: () => Promise.reject(new Error('no test is made here')),
+    });
+    const milliseconds: number[] = [];
+    const wholeMilliseconds: number[] = [];
+    let rows = 0;
+    let begun = process.cpuUsage();
+    // The first two warm the thread.
+    for (let edit = -2; edit < edits; edit++) {
+      if (edit === 0) begun = process.cpuUsage();
+      const start = performance.now();
+      const request = { source: `${source}# ${edit}\n`, step: STEP, whole: false };
+      // As the page asks: for the head, for its rows, and at once for the rest.
+      const head = await session.look({ ...request, head: true });
+      const asked = session.rows({ step: STEP, filter: 'all', from: 0, count: PAGE_ROWS });
+      const rest = session.look({ ...request, head: false });
+      const shown = await asked;
+      const shownAt = performance.now();
+      const { watched } = await rest;
+      if (!head.isHead || shown?.rows.length !== PAGE_ROWS || watched === null) throw new Error('no rows are shown');
+      rows = watched.rowsRead;
+      if (edit < 0) continue;
+      milliseconds.push(shownAt - start);
+      wholeMilliseconds.push(performance.now() - start);
+    }
+    const { user, system } = process.cpuUsage(begun);
+    return { rows, milliseconds, wholeMilliseconds, processorMilliseconds: (user + system) / 1000 / edits };
+  } finally {
+    await thread.close();
+  }
+}
