@@ -14,6 +14,7 @@ import {
   type TaskTable,
   type ThreadStart,
 } from '../../workers/protocol/messages.ts';
+import { forgetProgress, PROGRESS_BYTES, progressOf } from '../../workers/protocol/run-progress.ts';
 import type { RunReport } from '../../workers/run/report.ts';
 import { type PartSizes, partsOf } from '../../workers/run/split.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
@@ -57,12 +58,14 @@ export class LocalEngine {
   readonly #settings: LocalEngineSettings;
   readonly #folder = mkdtempSync(join(tmpdir(), 'template-run-'));
   readonly #budget: MemoryBudget;
+  readonly #progress = new SharedArrayBuffer(PROGRESS_BYTES);
   readonly #pool: ThreadPool;
   readonly #startedAt = new Date().toISOString();
   readonly #templates = new TemplateCache();
   readonly #outputs = new Map<string, string>();
   /** Where each input is read: standard input can be copied once only. */
   readonly #inputs = new Map<string, string>();
+  #inputBytes = 0;
   #closing: Promise<void> | null = null;
   /** Why a thread was lost, for whoever reports it: its Runs are only told that it was. */
   #threadFault: unknown = null;
@@ -78,6 +81,7 @@ export class LocalEngine {
         ? {}
         : { ownThread: (start: ThreadStart) => new Thread(start, this.#shared(settings.inputs)).serve() }),
       budget: this.#budget.buffer,
+      progress: this.#progress,
       onThreadLost: (_, fault) => {
         this.#threadFault = fault;
       },
@@ -98,6 +102,7 @@ export class LocalEngine {
     const path = this.#inputs.get(input) ?? (await localInput(input, join(this.#folder, `${task}.input`)));
     this.#inputs.set(input, path);
     const { size } = statSync(path);
+    this.#inputBytes += size;
     const whole = { ...this.#task(task, path, outputPath), template };
     const inParts = await this.#runInParts(whole, size);
     const outcome = inParts?.outcome ?? (await this.#runWhole(whole, size));
@@ -117,6 +122,8 @@ export class LocalEngine {
     this.#pool.startAll();
     const outcomeOf = (end: TaskEnd): RunOutcome => this.#outcomeOf(end);
     const outcome = await runParts({ pool: this.#pool, task, parts, outcomeOf });
+    // All of it is done again, as a whole.
+    if (outcome === null) forgetProgress(this.#progress);
     return outcome && { outcome, parts: parts.length };
   }
 
@@ -143,6 +150,16 @@ export class LocalEngine {
   get writtenBytes(): number {
     const sizes = [...this.#outputs.values()].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
     return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Rows read so far, and bytes of the inputs. */
+  get progress(): { readonly rows: number; readonly bytes: number } {
+    return progressOf(this.#progress);
+  }
+
+  /** Bytes of the inputs whose sizes are known: those that were begun. */
+  get inputBytes(): number {
+    return this.#inputBytes;
   }
 
   /** Removes what is left of an input's output. */

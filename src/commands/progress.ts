@@ -1,4 +1,5 @@
-// A line on a terminal that tells how far a command is, written over itself; nothing where standard error is no terminal.
+// A line on a terminal that tells how far a command is, written over itself; nothing where standard error is no terminal,
+// unless lines are asked for.
 
 /** Often enough to be seen moving, seldom enough to cost nothing. */
 const PERIOD_MILLISECONDS = 500;
@@ -6,17 +7,25 @@ const PERIOD_MILLISECONDS = 500;
 /** Back to the first column, and the rest of the line is blank. */
 const CLEAR_LINE = '\r\u001b[K';
 
+/** Lines of a file or a pipe stay: one for each so many periods. */
+const PERIODS_OF_LINES = 4;
+
 export class Progress {
   readonly #stream: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly #isTerminal: boolean;
   readonly #timer: NodeJS.Timeout | null;
   readonly #start = performance.now();
   #shown = false;
 
-  /** @param describe the line, given the seconds since the start */
-  constructor(stream: NodeJS.WritableStream, describe: (seconds: number) => string) {
+  /**
+   * @param describe the line, given the seconds since the start
+   * @param always also where there is no terminal: lines that stay
+   */
+  constructor(stream: NodeJS.WritableStream, describe: (seconds: number) => string, always = false) {
     this.#stream = stream;
-    const isTerminal = this.#stream.isTTY === true;
-    this.#timer = isTerminal ? setInterval(() => this.#show(describe), PERIOD_MILLISECONDS) : null;
+    this.#isTerminal = this.#stream.isTTY === true;
+    const period = this.#isTerminal ? PERIOD_MILLISECONDS : PERIOD_MILLISECONDS * PERIODS_OF_LINES;
+    this.#timer = this.#isTerminal || always ? setInterval(() => this.#show(describe), period) : null;
     this.#timer?.unref();
   }
 
@@ -32,7 +41,8 @@ export class Progress {
   }
 
   #show(describe: (seconds: number) => string): void {
-    this.#stream.write(CLEAR_LINE + describe(Math.round((performance.now() - this.#start) / 1000)));
-    this.#shown = true;
+    const line = describe(Math.round((performance.now() - this.#start) / 1000));
+    this.#stream.write(this.#isTerminal ? CLEAR_LINE + line : `${line}\n`);
+    this.#shown = this.#isTerminal;
   }
 }

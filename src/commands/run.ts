@@ -12,6 +12,7 @@ import { LocalEngine } from './local-engine.ts';
 import { readLocalTables, readLocalTemplate } from './local-template.ts';
 import { type OutputTarget, outputTargets } from './output-targets.ts';
 import { Progress } from './progress.ts';
+import { progressLine } from './progress-line.ts';
 import { refuseOverwriting } from './refuse-overwriting.ts';
 import { refuseSamePath, rejectTargets } from './reject-targets.ts';
 import { type LocalResult, summaryOf } from './run-summary.ts';
@@ -53,6 +54,11 @@ const FLAGS = {
     kind: 'switch',
     purpose: 'where a row ends the run, its cells as they came to that operation, on standard error (off)',
   },
+  progress: {
+    kind: 'switch',
+    purpose:
+      'how far it is, also where standard error is no terminal: lines that stay (on a terminal one, written over)',
+  },
   json: { kind: 'switch', purpose: 'the summary as one JSON line for each input (off)' },
 } as const;
 
@@ -60,8 +66,8 @@ export const command: Command = {
   name: 'run',
   usage: `template-run run TEMPLATE INPUT... [-o FILE or DIR]
 
-Applies the Template file (JSON or YAML) to each input (CSV, XLSX or JSON, also in gzip or ZIP; "-" is standard input). The output
-goes to standard output, or with -o to a file, or into a folder (one file for each input). Progress and summary are on
+Applies the Template file (JSON or YAML) to each input (CSV, XLSX, JSON or Parquet, also in gzip or ZIP; "-" is standard input). The
+output goes to standard output, or with -o to a file, or into a folder (one file for each input). Progress and summary are on
 standard error, failures as CODE: message.
 
 ${flagsHelp(FLAGS)}
@@ -103,9 +109,8 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   };
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let done = 0;
-  const progress = new Progress(io.stderr, (seconds) =>
-    progressLine(done, outputs.length, engine.writtenBytes, seconds),
-  );
+  const files = { all: outputs.length, done: () => done };
+  const progress = new Progress(io.stderr, (s) => progressLine(files, engine, s), switches.has('progress'));
   const showCell = switches.has('show-cell') ? template : null;
   const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
     const kept = [output, ...rejects.slice(index, index + 1)];
@@ -129,13 +134,6 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
 
 /** 128 and the number of SIGINT, as shells have it. */
 const INTERRUPTED_STATUS = 130;
-
-const BYTES_PER_MB = 1_000_000;
-
-function progressLine(done: number, all: number, writtenBytes: number, seconds: number): string {
-  const files = all === 1 ? 'applying' : `${done} of ${all} files done`;
-  return `${files}, ${(writtenBytes / BYTES_PER_MB).toFixed(1)} MB written, ${seconds} s`;
-}
 
 interface Terminal {
   readonly io: CommandIo;

@@ -1,6 +1,7 @@
 // `template check`: every problem of Template files, with its place and what to write instead; and what is no mistake but
 // may not be meant, as notes.
 import { explainTemplate } from '../../workers/plan/explain.ts';
+import type { ScanNote } from '../../workers/plan/scan.ts';
 import { undeclaredNotes } from '../../workers/plan/undeclared-columns.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type ParsedTemplate, parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
@@ -25,26 +26,30 @@ export const CHECK_FLAGS = {
   lenient: { kind: 'switch', purpose: 'such a column is a note, also with other_columns: drop (off)' },
 } as const;
 
-interface Note {
-  readonly pointer: string;
-  readonly message: string;
-}
+type Note = Omit<Problem, 'code'>;
 
 /** Problems go to standard output, one line each; with --json one line for each file. */
 export async function checkFiles(args: readonly string[], io: CommandIo): Promise<number> {
   const { positionals, switches, values } = parseFlags(args, CHECK_FLAGS);
   if (positionals.length === 0) throw new UsageError('Write one or more Template files.');
   if (switches.has('strict') && switches.has('lenient')) throw new UsageError('Write --strict or --lenient, not both.');
+  const strictness = {
+    isAsked: switches.has('strict'),
+    isStrict: (template: Template) => isStrict(template, switches),
+  };
   let status = EXIT_OK;
   for (const path of positionals) {
     const file = await readTemplateFile(path);
-    const found = findings(file, (template) => isStrict(template, switches));
+    const found = findings(file, strictness);
     const problems = [...found.problems, ...(await problemsOfSample(file, values.get('sample')))];
     const notes = problems.length > found.problems.length ? [] : found.notes;
     if (problems.length > 0) status = EXIT_FAILED;
     if (switches.has('json')) io.stdout.write(`${JSON.stringify({ file: path, problems, notes })}\n`);
     else if (problems.length > 0) io.stdout.write(problemLines({ path, problems }));
-    else io.stdout.write(`${path}: sound\n${notes.map(({ message }) => `  note: ${message}\n`).join('')}`);
+    else
+      io.stdout.write(
+        `${path}: sound\n${notes.map(({ line, message }) => `  note, line ${line}: ${message}\n`).join('')}`,
+      );
   }
   return status;
 }
@@ -65,17 +70,28 @@ async function problemsOfSample(file: TemplateFile, path: string | undefined): P
   return sampleProblems(template, parsed(source, format), await sampleHead(path, template));
 }
 
+interface Strictness {
+  /** By a flag. */
+  readonly isAsked: boolean;
+  readonly isStrict: (template: Template) => boolean;
+}
+
 function findings(
   { template, problems, source, format }: TemplateFile,
-  strict: (template: Template) => boolean,
+  { isAsked, isStrict }: Strictness,
 ): { readonly problems: readonly Problem[]; readonly notes: readonly Note[] } {
   if (template === null) return { problems, notes: [] };
-  const undeclared = undeclaredNotes(template).map((message) => ({ pointer: '/input/columns', message }));
-  const { notes } = explainTemplate(template);
-  if (!strict(template)) return { problems: [], notes: [...undeclared, ...notes] };
   const text = parsed(source, format);
+  const undeclared = undeclaredNotes(template, isAsked).map((message) => ({ pointer: '/input/columns', message }));
+  const { notes } = explainTemplate(template);
+  const placed = (found: readonly ScanNote[]): Note[] =>
+    found.map(({ pointer, message }) => {
+      const { code: _, ...note } = text.problem(pointer, '', message);
+      return note;
+    });
+  if (!isStrict(template)) return { problems: [], notes: placed([...undeclared, ...notes]) };
   const strictProblems = undeclared.map(({ pointer, message }) => text.problem(pointer, 'UNDECLARED_COLUMN', message));
-  return { problems: strictProblems, notes };
+  return { problems: strictProblems, notes: placed(notes) };
 }
 
 function parsed(source: string, format: TemplateFormat): ParsedTemplate {

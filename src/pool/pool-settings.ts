@@ -24,6 +24,8 @@ export interface PoolSettings {
   readonly silenceMillisecondsMax?: number;
   /** That Runs and the read-ahead threads of large files may keep busy: unless said the machine's but one, which the event loop has. */
   readonly cores?: number;
+  /** See RunProgress: where somebody looks at how far Runs are. */
+  readonly progress?: SharedArrayBuffer;
   /** Of each thread, YOUNG_GENERATION_MIB_MAX unless said. */
   readonly youngGenerationMibMax?: number;
   /** Module whose export `serve` takes a ThreadStart; the engine's unless a test says otherwise. */

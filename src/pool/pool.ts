@@ -2,17 +2,17 @@
 // which threads there are is in pool-roster.ts.
 // States of a Run here: queued (no thread may take it) → placed (offered to a thread) → begun → ended; placed → queued or
 // placed elsewhere, when its thread does not answer.
-import { availableParallelism } from 'node:os';
 import { THREAD_ENTRY } from '../../workers/built-files.ts';
-import { compileKernels } from '../../workers/kernel/bindings/kernel.ts';
 import { largeRowOwner } from '../../workers/memory/budget.ts';
 import { COPIED_BYTES_MAX } from '../../workers/protocol/frame.ts';
-import { type RunTask, type ThreadStart, TURNS_BYTES } from '../../workers/protocol/messages.ts';
-import { forgetCores, newCoreCounts } from '../../workers/thread/core-share.ts';
-import { STUCK_THREADS_MAX, ThreadRoster } from './pool-roster.ts';
+import type { RunTask, ThreadStart } from '../../workers/protocol/messages.ts';
+import { forgetCores } from '../../workers/thread/core-share.ts';
+import { type RosterSettings, STUCK_THREADS_MAX, ThreadRoster } from './pool-roster.ts';
 import type { PooledRunSettings, PoolSettings } from './pool-settings.ts';
 import type { PoolThread, TaskEnd, ThreadTask } from './pool-thread.ts';
 import { ownWorker, type PoolWorker, startWorker } from './pool-worker.ts';
+import { RunTimes } from './run-times.ts';
+import { sharedParts } from './shared-parts.ts';
 
 /** A Run in the pool. */
 export interface PooledRun {
@@ -53,24 +53,22 @@ const TASKS_MAX = 2 ** 31;
 export class ThreadPool {
   #settings: PoolSettings;
   #roster: ThreadRoster;
+  readonly times = new RunTimes();
   #queue: ThreadTask[] = [];
   #taskCount = 0;
-  #cores: SharedArrayBuffer;
-  #largeRow = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  #turns = new SharedArrayBuffer(TURNS_BYTES);
-  #kernels = compileKernels();
+  #shared: RosterSettings['shared'];
   #watch: NodeJS.Timeout | null = null;
   isHurried = false;
 
   constructor(settings: PoolSettings) {
-    const { threads, budget, hasSpare = false } = settings;
+    const { threads, hasSpare = false } = settings;
     this.#settings = settings;
-    this.#cores = newCoreCounts(settings.cores ?? availableParallelism() - 1, threads);
+    this.#shared = sharedParts(settings);
     this.#roster = new ThreadRoster({
       threads,
       hasSpare,
       startWorker: (start) => this.#startWorker(start),
-      shared: { budget, cores: this.#cores, largeRow: this.#largeRow, turns: this.#turns, kernels: this.#kernels },
+      shared: this.#shared,
       onRoom: () => this.#drainQueue(),
       onLosing: (thread) => this.#takeBack(thread),
       onLost: (thread, fault) => settings.onThreadLost?.(thread, fault),
@@ -130,10 +128,10 @@ export class ThreadPool {
 
   /** Starts a task whose number came from nextTask. `ended` is called exactly once, never before this returns. */
   run(task: RunTask, ended: (end: TaskEnd) => void, { begun, bytesAgain }: PooledRunSettings = {}): PooledRun {
+    const now = performance.now();
     const entry: ThreadTask = {
       task,
-      ended,
-      begun: begun ?? NOTHING,
+      ...this.times.follow(task.task, now, ended, begun),
       isGiven: task.source.kind === 'bytes' && task.source.bytes.length > COPIED_BYTES_MAX,
       bytesAgain: bytesAgain ?? null,
       thread: null,
@@ -142,7 +140,7 @@ export class ThreadPool {
       grown: null,
       cancelledAt: null,
     };
-    if (!this.#place(entry, performance.now())) this.#queue.push(entry);
+    if (!this.#place(entry, now)) this.#queue.push(entry);
     this.#watch ??= setInterval(() => this.#look(), WATCH_MILLISECONDS);
     return {
       task: task.task,
@@ -157,12 +155,12 @@ export class ThreadPool {
 
   /** Compiled once for all threads. */
   get kernels(): WebAssembly.Module {
-    return this.#kernels;
+    return this.#shared.kernels;
   }
 
   /** Of the parts of a Run: see OutputTurns. */
   get turns(): SharedArrayBuffer {
-    return this.#turns;
+    return this.#shared.turns;
   }
 
   /** From now on a thread that does not react to a cancel is ended at once: the node is about to stop. */
@@ -188,8 +186,8 @@ export class ThreadPool {
   }
 
   #gone(thread: number): void {
-    Atomics.compareExchange(new Int32Array(this.#largeRow), 0, largeRowOwner(thread), 0);
-    forgetCores(this.#cores, thread);
+    Atomics.compareExchange(new Int32Array(this.#shared.largeRow), 0, largeRowOwner(thread), 0);
+    forgetCores(this.#shared.cores, thread);
     this.#settings.onThreadGone(thread);
   }
 
@@ -296,5 +294,3 @@ function renew(entry: ThreadTask): void {
   const { isGiven, bytesAgain, task } = entry;
   if (isGiven && bytesAgain !== null) entry.task = { ...task, source: { kind: 'bytes', bytes: bytesAgain() } };
 }
-
-const NOTHING = (): void => undefined;

@@ -151,6 +151,8 @@ export interface ThreadStart {
   readonly largeRow: SharedArrayBuffer;
   /** For the parts of a Run: see OutputTurns. */
   readonly turns: SharedArrayBuffer;
+  /** Two Int64 slots: see RunProgress; null: nobody looks. */
+  readonly progress: SharedArrayBuffer | null;
   /** Compiled once by the main thread (see compileKernels). */
   readonly kernels: WebAssembly.Module;
 }

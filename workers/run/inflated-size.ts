@@ -17,19 +17,24 @@ const COUNTED_BYTES_MAX = 256 * 1024 * 1024;
 /** Inflated bytes between two looks at whether anybody still waits. */
 const PIECE_BYTES = 1_048_576;
 
-/** The outcome, or that of a file that is too large. Waits until the upload has arrived. Throws Cancelled. */
+/** Whether the outcome may be another one by the size of the file. */
+export function dependsOnSize({ task }: RunJob, { failure }: RunOutcome): boolean {
+  return failure?.code === 'MALFORMED_FILE' && task.limits.inflatedBytesMax !== null && task.part === undefined;
+}
+
+/**
+ * The outcome where it depends on the size, or that of a file that is too large. Waits until the upload has arrived. Throws
+ * Cancelled.
+ */
 export function* settleSize(job: RunJob, outcome: RunOutcome): Coroutine<RunOutcome> {
-  const { inflatedBytesMax } = job.task.limits;
-  const { source, task } = job;
-  if (outcome.failure?.code !== 'MALFORMED_FILE' || inflatedBytesMax === null || task.part !== undefined)
-    return outcome;
+  const { source } = job;
   const head = new Uint8Array(TYPE_BYTES);
   source.rewind();
   source.read(head);
   if (compressionOf(head) === null) return outcome;
   yield* beginAgain(job);
   try {
-    yield* count(job, inflatedBytesMax);
+    yield* count(job, job.task.limits.inflatedBytesMax ?? Number.POSITIVE_INFINITY);
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
     if (error.failure.code === 'FILE_TOO_LARGE') return { ...outcome, failure: error.failure };

@@ -7,7 +7,8 @@ import { BATCH_ROWS_MAX } from '../batch/batch.ts';
 import { SpillFolder } from '../execution/spill/spill-folder.ts';
 import { canTryAgain, type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
 import { AUTO, encodingName, SUGGESTED_NAMES } from '../input/encoding/labels.ts';
-import { Undecodable } from '../input/encoding/undecodable.ts';
+import { likelyEncodings } from '../input/encoding/likely-encoding.ts';
+import { Undecodable, withLikelyEncoding } from '../input/encoding/undecodable.ts';
 import { ExpectedHeaders } from '../input/expected-headers.ts';
 import type { FileExplanation, SheetSize } from '../input/explanation.ts';
 import type { InputFormat } from '../input/format.ts';
@@ -19,6 +20,7 @@ import { compileKernels, instantiateKernel } from '../kernel/bindings/kernel.ts'
 import { Arena } from '../memory/arena.ts';
 import { RUN_RESERVATION_BYTES, unlimitedShare } from '../memory/budget.ts';
 import { Heap } from '../memory/heap.ts';
+import { Failed } from '../protocol/failure.ts';
 import { inputOf } from '../template/sections.ts';
 import { suggestion } from '../template/suggestion.ts';
 import type { Template, TemplateInput } from '../template/template.ts';
@@ -58,6 +60,8 @@ export interface InspectOptions {
   readonly sheet?: string | number;
 }
 
+const NO_LINES = new Uint8Array(0);
+
 /** Reads the whole file. Throws Failed (see failure.ts), or a system error when it cannot be read. */
 export async function inspectFile(path: string, options: InspectOptions): Promise<Inspection> {
   let tries = NOTHING_TRIED;
@@ -67,8 +71,13 @@ export async function inspectFile(path: string, options: InspectOptions): Promis
     } catch (error) {
       if (!(error instanceof Undecodable)) throw error;
       const failed = [...tries.failed, error.encoding];
-      if (!canTryAgain(inputFor(options).csv.encoding, failed) || tries.failed.includes(error.encoding)) throw error;
-      tries = { failed, highLines: tries.highLines ?? (await highLinesAt(path)) };
+      const highLines = tries.highLines ?? (await highLinesAt(path));
+      if (!canTryAgain(inputFor(options).csv.encoding, failed) || tries.failed.includes(error.encoding)) {
+        const likely = likelyEncodings(highLines ?? NO_LINES).find((name) => !failed.includes(name));
+        if (likely === undefined) throw error;
+        throw new Failed(error.failure.code, withLikelyEncoding(error.failure.message, likely));
+      }
+      tries = { failed, highLines };
     }
   }
 }

@@ -5,6 +5,7 @@ import type { TemplateInput } from '../template/template.ts';
 
 /** Where a value is missing that has to stand above or below the table; null: none is. */
 export function lackOfMeta({ preamble, footer }: TemplateInput, meta: MetaValues = {}): Failure | null {
+  if (preamble.length === 0 && footer.length === 0) return null;
   for (const [section, values] of Object.entries({ preamble, footer })) {
     for (const { name, required } of values) {
       if (!required || (meta[name] ?? null) !== null) continue;

@@ -1,5 +1,6 @@
 // The end of a Run's chain: the columns of the output in their order, the plan's cap on its rows, the writer and the sink.
 import type { Batch } from '../batch/batch.ts';
+import type { MetaValues } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { OutputFile } from '../output/format.ts';
@@ -21,12 +22,12 @@ import { DONE, type Slices } from './time-slices.ts';
 export interface StageParts {
   readonly plan: RunPlan;
   readonly template: Template;
-  readonly errors: RunErrors;
   readonly task: RunTask;
   readonly kernel: Kernel;
   readonly arena: Arena;
   readonly clock: Pauses;
   readonly report: RunReport;
+  readonly meta: MetaValues;
   /** Null where no task is a part. */
   readonly shared: SharedOutput | null;
 }
@@ -52,7 +53,7 @@ export class OutputStage {
   truncated = false;
   #taken = false;
 
-  constructor(parts: StageParts) {
+  constructor(parts: StageParts, errors: RunErrors) {
     const { plan, task } = parts;
     this.#columns = plan.output.columns;
     this.#report = parts.report;
@@ -65,12 +66,13 @@ export class OutputStage {
     );
     const { defaults } = parts.template;
     this.#longCells =
-      limits === undefined ? null : new LongCells({ ...parts, defaults, unitsMax: limits.cellUnitsMax });
+      limits === undefined ? null : new LongCells({ ...parts, errors, defaults, unitsMax: limits.cellUnitsMax });
     this.#writer = plan.output.planned.createWriter({
       kernel: parts.kernel,
       heap: parts.arena.heap,
       clock: parts.clock,
       sink: this.#sink,
+      meta: parts.meta,
       continues: task.part !== undefined && task.part.number > 0,
     });
   }

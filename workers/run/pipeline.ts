@@ -21,6 +21,7 @@ import { EndPreview, type PreviewedStep } from './end-preview.ts';
 import { type CountedStep, ExactEnd } from './exact-end.ts';
 import { naming } from './operation-failure.ts';
 import { OutputStage, type SharedOutput } from './output-stage.ts';
+import { gated, inPortions, wantedBy } from './portions.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
@@ -46,6 +47,8 @@ export interface PipelineParts {
 }
 
 export interface Pipeline {
+  /** There is something to prepare. */
+  readonly hasWorks: boolean;
   /** Comes before the first batch: what operators need to have done, yielding in between. */
   prepare(): Steps;
   /** Rows that the next batch may have at most; 0 = none is wanted any more. */
@@ -65,34 +68,39 @@ export interface Pipeline {
 /** Operators that are started between two looks at the clock. */
 const LINKS_AT_ONCE = 8;
 
+/**
+ * No object is copied with `...` for each Run, and what only some Templates need is made for them alone: a small file is
+ * through in less time than that takes.
+ */
 export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
   const { watch } = parts;
   const errors = new RunErrors(rejectedRows(parts), watch?.gathers === true);
-  const output = new OutputStage({ ...parts, errors });
-  let links: readonly Link[] = [];
+  const output = new OutputStage(parts, errors);
   let next: Next = paced(parts.clock, (batch) => output.push(batch));
   const { startedAt, secretsDirectory } = parts.task;
   const flag = flagOf(parts);
   const works: (() => Steps)[] = [];
   const beforeRows = (work: () => Steps): void => void works.push(work);
+  const contextOf = () => ({ ...parts, startedAt, beforeRows });
   const { steps } = parts.plan;
+  const reports = steps.map(emptyReport);
+  parts.report.operations = reports;
+  const links: Link[] = [];
   for (let index = steps.length - 1; index >= 0; index--) {
     const step = steps[index]!;
-    const report = emptyReport(step);
-    parts.report.operations = [report, ...parts.report.operations];
-    const behind = links;
-    const preview = EndPreview.of(behind, step.output, flag);
-    const { where, cellWhere } = conditionsOf(step.where, step.input, () => ({ ...parts, startedAt, beforeRows }));
+    const report = reports[index]!;
     const stepErrors = new StepErrors(errors, index, step.operation, report.errors);
+    const { where, cellWhere } = conditionsOf(step.where, step.input, contextOf);
+    const handedOn = step.rowLocal ? next : gated(inOrder(links), step.output, flag, next);
     const operator = step.definition.start(step.plan, {
       input: step.input,
       output: step.output,
       indexOf: finderIn(step.input),
       layout: step.layout,
       headers: parts.plan.headers,
-      next: counted(report, watched(watch, index + 1, step.rowLocal ? next : gated(behind, preview, next))),
-      // Rows that are held as the bytes that they become cannot be shown.
-      ahead: behind.length === 0 && watch === null ? countedAhead(report, output.ahead) : null,
+      next: counted(report, watched(watch, index + 1, handedOn)),
+      // Who hands its rows on at once holds none; and rows that are held as the bytes that they become cannot be shown.
+      ahead: !step.rowLocal && links.length === 0 && watch === null ? countedAhead(report, output.ahead) : null,
       kernel: parts.kernel,
       arena: parts.arena,
       clock: parts.clock,
@@ -110,7 +118,7 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     });
     const { rowLocal, needsAllRows, input, edits } = step;
     const link: Link = { step, operator, report, rowLocal, needsAllRows, input, edits, muted: false };
-    links = [link, ...behind];
+    links.push(link);
     const pushed = paced(parts.clock, (batch) => operator.push(batch));
     const push: Next = step.rowLocal ? pushed : (batch) => naming(step, pushed(batch));
     next = (batch) => {
@@ -120,7 +128,12 @@ export function* buildPipeline(parts: PipelineParts): Sliced<Pipeline> {
     if (index % LINKS_AT_ONCE === 0 && parts.clock.isDue()) yield PAUSE;
   }
   watch?.begin(parts.plan, parts.report);
-  return new Chain(parts, links, watched(watch, 0, next), errors, output, works);
+  return new Chain(parts, inOrder(links), watched(watch, 0, next), errors, output, works);
+}
+
+/** Steps that were started from the last to the first, in their order. */
+function inOrder(started: readonly Link[]): readonly Link[] {
+  return started.toReversed();
 }
 
 function emptyReport({ operation: { name, id } }: PlannedStep): OperationReport {
@@ -137,41 +150,6 @@ interface Link extends CountedStep, PreviewedStep {
   readonly step: PlannedStep;
   /** Rows are counted and not worked on (see ExactEnd). */
   muted: boolean;
-}
-
-/**
- * Rows that the operators may take at once; those behind one that needs all rows do not count. Of an operator that makes
- * several rows of one, no more may come than those behind it want.
- */
-function wantedBy(links: readonly Link[], seenAhead: { readonly index: number } | null = null): number {
-  let wanted = Number.POSITIVE_INFINITY;
-  let rowsMost = 1;
-  for (const [index, { operator, needsAllRows }] of links.entries()) {
-    const rows = operator.rowsWanted?.() ?? Number.POSITIVE_INFINITY;
-    if (rows === 0) return 0;
-    if (rows < Number.POSITIVE_INFINITY && index !== seenAhead?.index)
-      wanted = Math.min(wanted, Math.max(1, Math.floor(rows / rowsMost)));
-    if (needsAllRows) break;
-    rowsMost *= operator.rowsMost ?? 1;
-  }
-  return wanted;
-}
-
-/** What an operator with state hands on may be more than those behind it want. */
-function gated(behind: readonly Link[], preview: EndPreview | null, next: Next): Next {
-  if (behind.every(({ operator }) => operator.rowsWanted === undefined)) return next;
-  return function* (batch) {
-    const ends = preview === null ? [] : yield* preview.ends(batch);
-    let passed = 0;
-    for (let from = 0; from < batch.live; ) {
-      const wanted = wantedBy(behind, preview);
-      if (wanted === 0) return;
-      while (passed < ends.length && ends[passed]! <= from) passed++;
-      const to = Math.min(batch.live, from + wanted, ends[passed] ?? batch.live);
-      yield* next(batch.slice(from, to));
-      from = to;
-    }
-  };
 }
 
 function counted(report: OperationReport, next: Next): Next {
@@ -207,12 +185,16 @@ class Chain implements Pipeline {
     // It lets a batch through twice, which a watcher would see.
     this.#exactEnd = parts.watch === null ? ExactEnd.of(links, errors) : null;
     this.#preview = this.#exactEnd === null ? EndPreview.of(links, parts.plan.schema, flagOf(parts)) : null;
-    this.#first = this.#preview === null ? first : gated(links, this.#preview, first);
+    this.#first = this.#preview === null ? first : inPortions(links, this.#preview, first);
     this.#errors = errors;
     this.#output = output;
     const bytes = BATCH_ROWS_MAX * VIEW_BYTES;
     this.#nullViews = parts.plan.columns.includes(null) ? parts.arena.heap.allocate(bytes) : 0;
     if (this.#nullViews !== 0) parts.arena.heap.u8.fill(0, this.#nullViews, this.#nullViews + bytes);
+  }
+
+  get hasWorks(): boolean {
+    return this.#works.length > 0;
   }
 
   get rowsWritten(): number {
@@ -285,8 +267,7 @@ class Chain implements Pipeline {
   #adopt(batch: Batch): Batch {
     const { columns, flagColumn } = this.#parts.plan;
     const adopted = columns.map((field): ColumnData => {
-      if (field === null) return { kind: 'views', at: this.#nullViews };
-      return batch.columns[field]!;
+      return field === null ? { kind: 'views', at: this.#nullViews } : batch.columns[field]!;
     });
     if (flagColumn) {
       const at = this.#parts.arena.take(batch.rows * VIEW_BYTES);

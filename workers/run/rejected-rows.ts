@@ -172,7 +172,8 @@ interface PlannedTemplate {
 /** Steps of a plan that may reject rows, by their places. */
 export function rejectingSteps(plan: RunPlan, { onError }: TemplateDefaults): ReadonlyMap<number, RejectingStep> {
   const found = new Map<number, RejectingStep>();
-  for (const [index, step] of plan.steps.entries()) {
+  for (let index = 0; index < plan.steps.length; index++) {
+    const step = plan.steps[index]!;
     const { operation, definition } = step;
     if (operation.onError === 'reject' || definition.rejects?.(operation.parameters) === true) found.set(index, step);
   }

@@ -34,7 +34,8 @@ interface StepMark extends StepState {
 
 /** Row errors of one Run, over all its operations. */
 export class RunErrors {
-  readonly #steps = new Map<number, StepState>();
+  /** Of steps that have met an error; null: none has. */
+  #steps: Map<number, StepState> | null = null;
   readonly rejected: RejectedRows | null;
   readonly #gathers: boolean;
   #failedCheck: { readonly step: number; readonly message: string } | null = null;
@@ -50,13 +51,14 @@ export class RunErrors {
 
   /** True once a row has ended the Run: what follows is only read for its syntax. */
   get fatal(): boolean {
-    if (this.#gathers) return false;
+    if (this.#gathers || this.#steps === null) return false;
     for (const { fatal } of this.#steps.values()) if (fatal !== null) return true;
     return false;
   }
 
   /** The error that ends the Run: of the lowest source row, then of the earliest operation; null when none does. */
   get first(): FatalRow | null {
+    if (this.#steps === null) return null;
     const fatals = [...this.#steps.values()].flatMap(({ fatal }) => fatal ?? []);
     return fatals.sort((a, b) => a.sourceRow - b.sourceRow || a.step - b.step)[0] ?? null;
   }
@@ -66,7 +68,7 @@ export class RunErrors {
     const state = this.#state(step);
     state.count++;
     if (fatal !== null && (state.fatal === null || fatal.sourceRow < state.fatal.sourceRow)) state.fatal = fatal;
-    this.#steps.set(step, state);
+    this.#keep(step, state);
   }
 
   /** The first check of the earliest step counts. */
@@ -80,12 +82,17 @@ export class RunErrors {
   }
 
   restore(step: number, { fatal, count, rejected }: StepMark): void {
-    this.#steps.set(step, { fatal, count });
+    this.#keep(step, { fatal, count });
     this.rejected?.restore(step, rejected);
   }
 
+  #keep(step: number, state: StepState): void {
+    this.#steps ??= new Map();
+    this.#steps.set(step, state);
+  }
+
   #state(step: number): StepState {
-    const { fatal, count } = this.#steps.get(step) ?? { fatal: null, count: 0 };
+    const { fatal, count } = this.#steps?.get(step) ?? { fatal: null, count: 0 };
     return { fatal, count };
   }
 
@@ -93,9 +100,9 @@ export class RunErrors {
   verdict(defaults: TemplateDefaults, rowsRead: number): Failure | null {
     const { first } = this;
     if (first !== null) return rowFailure(first);
-    const states = [...this.#steps.values()];
     if (this.#failedCheck !== null) return { code: 'TEMPLATE_CHECK_FAILED', message: this.#failedCheck.message };
-    const count = states.reduce((sum, state) => sum + state.count, 0);
+    if (this.#steps === null) return null;
+    const count = [...this.#steps.values()].reduce((sum, state) => sum + state.count, 0);
     const { maxErrors, maxErrorRatio } = defaults;
     const tooMany =
       (maxErrors !== null && count > maxErrors) || (maxErrorRatio !== null && count / rowsRead > maxErrorRatio);
@@ -114,16 +121,11 @@ export class StepErrors implements RowErrors {
   readonly #run: RunErrors;
   readonly #step: number;
   readonly #operation: TemplateOperation;
-  /** What rejected rows are told to come from: as the report numbers operations. */
-  readonly #place: Pick<Rejection, 'step' | 'operation'>;
 
   constructor(run: RunErrors, step: number, operation: TemplateOperation, counts: CodeCounts) {
     this.#run = run;
     this.#step = step;
     this.#operation = operation;
-    const { name, id, place } = operation;
-    const label = place === null ? name : `${step + 1} ${name}`;
-    this.#place = { step, operation: id === null ? label : `${label} (${id})` };
     this.counts = counts;
   }
 
@@ -145,12 +147,19 @@ export class StepErrors implements RowErrors {
       appendFlag(batch, physicalRow, `${column ?? this.#operation.name}:${code}`);
       return 'blank';
     }
-    if (onError === 'reject') this.#run.rejected!.add(batch, physicalRow, { ...this.#place, column, code });
+    if (onError === 'reject') this.#run.rejected!.add(batch, physicalRow, this.#rejection(column, code));
     return onError === 'fail' || onError === 'reject' ? 'drop_row' : onError;
   }
 
   failCheck(message: string): void {
     this.#run.failCheck(this.#step, `${operationHead(this.#operation)}: ${message}`);
+  }
+
+  /** What a rejected row is told to come from: as the report numbers operations. */
+  #rejection(column: string | null, code: RowErrorCode): Rejection {
+    const { name, id, place } = this.#operation;
+    const label = place === null ? name : `${this.#step + 1} ${name}`;
+    return { step: this.#step, operation: id === null ? label : `${label} (${id})`, column, code };
   }
 }
 

@@ -36,6 +36,8 @@ export interface RunJob {
   turn?(): Promise<void>;
   /** Called whenever the clock is read: tells the main thread that the thread is alive. */
   beat(): void;
+  /** Told of the rows read so far, after each batch; without it nobody is. */
+  progressed?(rowsRead: number): void;
   /** The thread's, for large files. */
   readonly readAhead?: ReadAheadThread;
   /** Sees the rows behind each operation; without it there is nobody. */

@@ -15,7 +15,7 @@ import { type RunShare, runShare } from '../memory/budget.ts';
 import type { LargeRowGate } from '../memory/large-row.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import { Cancelled, Failed, type Failure, MemoryWanted } from '../protocol/failure.ts';
-import type { RunOutcome } from '../protocol/messages.ts';
+import type { RunOutcome, TaskPart } from '../protocol/messages.ts';
 import type { Coroutine } from '../thread/coroutine.ts';
 import { Misread } from './misread.ts';
 import { lackOfMeta, withReading } from './missing-columns.ts';
@@ -80,13 +80,13 @@ export class RunTry {
       const reader = yield* this.#open();
       if (this.#job.prepared.template.usesTables) yield this.#openTables();
       const pipeline = yield* this.#start(reader);
-      if (pipeline !== null) yield* this.#goThrough(pipeline.prepare());
+      if (pipeline?.hasWorks) yield* this.#goThrough(pipeline.prepare());
       yield* this.#readAll(reader, pipeline);
       if (this.#held !== null || pipeline === null) return this.#outcome(this.#held, null);
       yield* this.#goThrough(pipeline.finish());
       this.#report.rows_read = reader.rowsRead;
       const failure = pipeline.verdict(reader.rowsRead);
-      if (failure === null) yield* this.#turn();
+      if (failure === null && this.#job.task.part !== undefined) yield* this.#turn(this.#job.task.part);
       return this.#outcome(failure, pipeline);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
@@ -112,16 +112,16 @@ export class RunTry {
       formats,
       ending: task.ending,
       encodingTries: this.#encodingTries,
-      takeMemory: (bytes) => this.#takeForPlan(bytes),
+      takeMemory: this.#takeForPlan,
       inflatedBytesMax: task.limits.inflatedBytesMax,
       spill: this.#spill,
       arena: this.#arena,
       kernel: this.#kernel,
       largeRow: this.#gate,
       readAhead,
-      giveWay: () => this.#giveWay(),
+      giveWay: this.#giveWay,
       clock: this.#clock,
-      rest: (wait) => this.#clock.rest(wait),
+      rest: this.#restFor,
     };
     // The first part begins where the file does.
     const head = task.part === undefined || task.part.number === 0 ? null : task.part.head;
@@ -133,7 +133,7 @@ export class RunTry {
 
   async #openTables(): Promise<void> {
     const { prepared, task, kernels, budget, threadBudget } = this.#job;
-    const giveWay = () => this.#giveWay();
+    const giveWay = this.#giveWay;
     const tools = { kernels, budget: threadBudget ?? budget, spill: this.#spill, largeRow: this.#gate, giveWay };
     try {
       await this.#tables.open(prepared.template, task.tables, tools);
@@ -195,9 +195,10 @@ export class RunTry {
   *#plan(reader: RowReader): Coroutine<RunPlan | null> {
     try {
       const { headers, hasKinds } = reader.head;
-      const settings = { tables: this.#tables.columns, hasKinds, take: (bytes: number) => this.#takeForPlan(bytes) };
-      const plan = yield* this.#inSlices(this.#job.prepared.plan(headers, settings));
-      this.#held = lackOfMeta(this.#job.prepared.template.input, this.#metaOf(reader));
+      const { prepared } = this.#job;
+      const settings = { tables: this.#tables.columns, hasKinds, take: this.#takeForPlan };
+      const plan = prepared.lastPlan(headers, settings) ?? (yield* this.#inSlices(prepared.plan(headers, settings)));
+      this.#held = lackOfMeta(prepared.template.input, this.#metaOf(reader));
       return this.#held === null ? plan : null;
     } catch (error) {
       if (!(error instanceof Failed) || !COLUMN_FAILURES.has(error.failure.code)) throw error;
@@ -207,12 +208,12 @@ export class RunTry {
   }
 
   /** Of the budget, else of what was lent. */
-  #takeForPlan(bytes: number): void {
+  readonly #takeForPlan = (bytes: number): void => {
     const { heap } = this.#arena;
     if (this.#share.take(bytes) || heap.takeLent(bytes)) return;
     if (this.#gate.tryLend(heap)) heap.takeLent(bytes);
     else throw this.#gate.hasLent ? new Failed('RUN_RESOURCE_LIMIT', WIDE) : new MemoryWanted();
-  }
+  };
 
   *#readAll(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
     const rowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
@@ -224,8 +225,11 @@ export class RunTry {
       if (left <= 0) return;
       const batch = reader.next(Math.min(rowsMax, wanted, left));
       if (batch === 'wait') yield this.#clock.rest(() => reader.wait());
-      else if (batch === 'end') return;
-      else {
+      else if (batch === 'end') {
+        this.#job.progressed?.(reader.rowsRead);
+        return;
+      } else {
+        this.#job.progressed?.(reader.rowsRead);
         this.#holdRowLimit(reader.rowsRead);
         if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
           for (const _ of pipeline.push(batch)) if (this.#clock.isDue()) yield this.#rest();
@@ -243,10 +247,9 @@ export class RunTry {
   }
 
   /** A part waits until those before it have told how large they are. */
-  *#turn(): Coroutine<void> {
-    const { task, shared } = this.#job;
-    if (task.part === undefined || shared === undefined) return;
-    const { number } = task.part;
+  *#turn({ number }: TaskPart): Coroutine<void> {
+    const { shared } = this.#job;
+    if (shared === undefined) return;
     const { turns } = shared;
     while (!turns.isTurnOf(number)) yield this.#clock.rest(() => turns.passed(number));
   }
@@ -276,9 +279,11 @@ export class RunTry {
     return { ...failure, message: `${failure.message} (Sheet ${place.sheet}, row ${place.row}.)` };
   }
 
-  async #giveWay(): Promise<void> {
+  readonly #giveWay = async (): Promise<void> => {
     if (this.#clock.look()) await this.#rest();
-  }
+  };
+
+  readonly #restFor = (wait: () => Promise<void>): Promise<void> => this.#clock.rest(wait);
 
   #rest(): Promise<void> {
     return this.#clock.rest(this.#job.turn ?? nextTurnOfLoop);

@@ -9,7 +9,7 @@ import { LargeRowGate } from '../memory/large-row.ts';
 import { MemoryWanted } from '../protocol/failure.ts';
 import type { RunOutcome } from '../protocol/messages.ts';
 import type { Coroutine } from '../thread/coroutine.ts';
-import { settleSize } from './inflated-size.ts';
+import { dependsOnSize, settleSize } from './inflated-size.ts';
 import { afterMisread, beginAgain, Misread } from './misread.ts';
 import { gatedRun, type RunJob } from './run-job.ts';
 import { RunTry } from './run-try.ts';
@@ -26,13 +26,14 @@ export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
   let start: Start = { withArena: false, encodingTries: NOTHING_TRIED };
   for (;;) {
     try {
-      return yield* settleSize(job, yield* runOnce(job, start));
+      const outcome = yield* runOnce(job, start);
+      return dependsOnSize(job, outcome) ? yield* settleSize(job, outcome) : outcome;
     } catch (error) {
       // Nothing is left of the try but what lies in the spool.
       if (error instanceof MemoryWanted && !start.withArena) start = { ...start, withArena: true };
       else if (error instanceof Misread) {
         const next = yield* afterMisread(job, start.encodingTries, error);
-        if (!('failed' in next)) return yield* settleSize(job, next);
+        if (!('failed' in next)) return dependsOnSize(job, next) ? yield* settleSize(job, next) : next;
         start = { ...start, encodingTries: next };
       } else throw error;
     }
@@ -46,7 +47,9 @@ function* runOnce(job: RunJob, { withArena, encodingTries }: Start): Coroutine<R
   const asideBytes = Math.max(0, reservationBytes - RUN_RESERVATION_BYTES);
   const paidBytes = reservationBytes - asideBytes;
   const gate = new LargeRowGate(job.largeRow, job.largeRowOwner, job.budget, gatedRun(job));
-  const heap = new Heap(kernel.memory, kernel.exports.heapStart(), job.budget, paidBytes, asideBytes, gate);
+  const start = kernel.exports.heapStart();
+  const views = job.kernels.viewsOf(kernel);
+  const heap = new Heap(kernel.memory, start, job.budget, paidBytes, asideBytes, gate, views);
   const spill = new SpillFolder(job.task.spillDirectory);
   let run: RunTry | null = null;
   try {

@@ -7,7 +7,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   accounts: ['add', 'list', 'show', 'activate', 'deactivate', 'remove', 'subscription'],
   catalog: ['check'],
   keys: ['issue', 'list', 'revoke'],
-  template: ['check', 'test', 'explain', 'schema', 'docs'],
+  template: ['check', 'test', 'diff', 'explain', 'draft', 'schema', 'docs'],
 };
 
 t.test('each command has help, wherever --help stands', async (t) => {

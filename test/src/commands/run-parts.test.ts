@@ -72,7 +72,7 @@ const BROKEN_CELLS = [...CELLS, '"two\nlines"', '"x\r\n,"'];
 
 function anyFile(next: Noise, cells: readonly string[]): string {
   const end = ['\n', '\r\n'][next(2)]!;
-  const lines = ['a,b,c'];
+  const lines = next(6) === 0 ? ['sep=,', 'a,b,c'] : ['a,b,c'];
   const rows = 20 + next(120);
   for (let row = 0; row < rows; row++) {
     const fields = next(15) === 0 ? 1 + next(5) : 3;
@@ -96,6 +96,7 @@ function anyTemplate(next: Noise): object {
   const output = pick<object>([
     {},
     { format: 'ndjson' },
+    { csv: { preamble: [['title', 1, null]] } },
     { csv: { bom: true, quoting: 'text' }, formula_guard: 'off' },
     { format: 'tsv' },
   ]);

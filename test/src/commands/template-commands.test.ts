@@ -10,7 +10,7 @@ async function template(...args: string[]): Promise<Outcome> {
 }
 
 test('usage', async (t) => {
-  t.match(await template(), { status: 2, stderr: /Write check, test, diff, explain, schema or docs/ });
+  t.match(await template(), { status: 2, stderr: /Write check, test, diff, explain, draft, schema or docs/ });
   t.match(await template('chek'), { status: 2, stderr: /Did you mean "check"\?/ });
   t.match(await template('check'), { status: 2, stderr: /one or more Template files/ });
   t.match(await template('check', 'nowhere.yaml'), { status: 2, stderr: /cannot be read/ });
@@ -194,8 +194,8 @@ test('a column that is read and not declared is a problem where others are dropp
   const problem = (path: string, line: number): RegExp =>
     new RegExp(`^${path}:${line}:\\d+ /input/columns UNDECLARED_COLUMN .*"Party".* Did you mean "party"\\?`);
   t.match(await template('check', drop), { status: 1, stdout: problem(drop, 3) });
-  t.match(await template('check', '--lenient', drop), { status: 0, stdout: /: sound\n {2}note: .*"Party"/ });
-  t.match(await template('check', keep), { status: 0, stdout: /: sound\n {2}note: .*"Party"/ });
+  t.match(await template('check', '--lenient', drop), { status: 0, stdout: /: sound\n {2}note, line \d: .*"Party"/ });
+  t.match(await template('check', keep), { status: 0, stdout: /: sound\n {2}note, line \d: .*"Party"/ });
   t.match(await template('check', '--strict', keep), { status: 1, stdout: problem(keep, 2) });
   t.match(await template('check', '--strict', '--lenient', keep), { status: 2 });
   const json = await template('check', '--json', drop);
@@ -207,8 +207,11 @@ test('a text that is compared with "" is noted, for empty cells are null', async
     const folder = t.testdir({ 'a.yaml': `${input}operations:\n  - {filter: {where: '${where}'}}\n` });
     return (await template('check', join(folder, 'a.yaml'))).stdout;
   };
-  t.match(await noted('x != ""'), /note: x != "" is true for an empty cell too.*Write !is_blank\(x\)\./);
-  t.match(await noted('"" == row["a b"]'), /note: row\["a b"\] == "" is not true .* is_blank\(row\["a b"\]\)\./);
+  t.match(await noted('x != ""'), /note, line 2: x != "" is true for an empty cell too.*Write !is_blank\(x\)\./);
+  t.match(
+    await noted('"" == row["a b"]'),
+    /note, line 2: row\["a b"\] == "" is not true .* is_blank\(row\["a b"\]\)\./,
+  );
   for (const meant of [
     'x != "" && x != null',
     '!is_blank(x) && x != ""',
@@ -216,9 +219,9 @@ test('a text that is compared with "" is noted, for empty cells are null', async
     'x != "a"',
     'coalesce(x, "") == ""',
   ]) {
-    t.notMatch(await noted(meant), / note: /, meant);
+    t.notMatch(await noted(meant), / note, /, meant);
   }
-  t.notMatch(await noted('x != ""', 'input: {null_values: []}\n'), / note: /, 'an empty cell is "" there');
+  t.notMatch(await noted('x != ""', 'input: {null_values: []}\n'), / note, /, 'an empty cell is "" there');
 });
 
 test('diff tells what a change of a Template changes', async (t) => {

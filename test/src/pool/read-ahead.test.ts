@@ -1,6 +1,6 @@
 // Large local files with a second thread that reads ahead, beside one thread alone: the same bytes, report and failure.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -62,6 +62,8 @@ async function run(template: object, path: string, cores: number): Promise<Done>
     const { outcome, outputPath } = await engine.run(path);
     const { failure, report, output } = outcome;
     if (failure === null && output === null) throw new Error('neither an output nor a failure');
+    if (failure === null && engine.progress.bytes !== statSync(path).size)
+      throw new Error('not all bytes were counted');
     const bytes = output && (output.bytes ?? readFileSync(outputPath));
     return { failure, report, output: bytes && createHash('sha256').update(bytes).digest('hex') };
   } finally {
