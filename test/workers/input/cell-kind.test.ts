@@ -2,10 +2,20 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import t from 'tap';
 import { cellKind } from '../../../workers/input/detect/cell-kind.ts';
-import { Sample } from '../../../workers/input/detect/sample.ts';
+import { SampleScanner } from '../../../workers/input/detect/scan-text.ts';
+import { scannedSample } from '../../../workers/input/detect/scanned-sample.ts';
+import { TextSample } from '../../../workers/input/detect/text-sample.ts';
+import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
+import { Arena } from '../../../workers/memory/arena.ts';
+import { RUN_RESERVATION_BYTES, unlimitedShare } from '../../../workers/memory/budget.ts';
+import { Heap } from '../../../workers/memory/heap.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 import { splitAtOnce } from './split-at-once.ts';
+
+const kernel = instantiateKernel(compileKernels());
+const heap = new Heap(kernel.memory, kernel.exports.heapStart(), unlimitedShare(), RUN_RESERVATION_BYTES);
+const tools = { kernel, arena: new Arena(heap) };
 
 /** Patterns of cells that people put into tables, in the order in which they are tried. */
 const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -94,7 +104,8 @@ t.test('cells as people write them have their kinds', async (t) => {
   }
 });
 
-t.test('a sample that is split as far as somebody asks has the records of one that is split at once', async () => {
+t.test('a sample that is split as far as somebody asks has the records of one that is split at once', async (t) => {
+  let scans = 0;
   const piece = fc.constantFrom(
     'a',
     ' ',
@@ -123,19 +134,25 @@ t.test('a sample that is split as far as somebody asks has the records of one th
       const text = pieces.join('');
       const all = splitAtOnce(text, form, ended, Number.POSITIVE_INFINITY);
       const part = splitAtOnce(text, form, ended, most);
-      const sample = new Sample(text, form, ended);
-      deepStrictEqual(sample.first(most), part.records);
-      deepStrictEqual(sample.quotedFieldsIn(most), part.quotedFields);
-      const widths = all.records.map((_, record) => sample.has(record) && sample.width(record));
-      deepStrictEqual([sample.length, widths], [all.records.length, all.records.map(({ length }) => length)]);
-      deepStrictEqual([sample.quotedFields, sample.strayQuotes], [all.quotedFields, all.strayQuotes]);
-      for (const [record, cells] of all.records.entries()) {
-        deepStrictEqual(sample.isFilled(record), cells.length > 1 || cells[0] !== '');
-        deepStrictEqual(sample.filledWidth(record), cells.findLastIndex((cell) => cell.trim() !== '') + 1);
-        cells.forEach((cell, column) => void deepStrictEqual(sample.kind(record, column), kindByPattern(cell.trim())));
+      const scanned = scannedSample(new SampleScanner(Buffer.from(text), ended, tools), form);
+      if (scanned !== null) scans++;
+      for (const sample of [new TextSample(text, form, ended), scanned ?? new TextSample(text, form, ended)]) {
+        deepStrictEqual(sample.first(most), part.records);
+        deepStrictEqual(sample.quotedFieldsIn(most), part.quotedFields);
+        const widths = all.records.map((_, record) => sample.has(record) && sample.width(record));
+        deepStrictEqual([sample.length, widths], [all.records.length, all.records.map(({ length }) => length)]);
+        deepStrictEqual([sample.quotedFields, sample.strayQuotes], [all.quotedFields, all.strayQuotes]);
+        for (const [record, cells] of all.records.entries()) {
+          deepStrictEqual(sample.isFilled(record), cells.length > 1 || cells[0] !== '');
+          deepStrictEqual(sample.filledWidth(record), cells.findLastIndex((cell) => cell.trim() !== '') + 1);
+          cells.forEach(
+            (cell, column) => void deepStrictEqual(sample.kind(record, column), kindByPattern(cell.trim())),
+          );
+        }
+        deepStrictEqual(sample.first(Number.POSITIVE_INFINITY), all.records);
       }
-      deepStrictEqual(sample.records, all.records);
     }),
     { numRuns: sweep({ short: 2_000, long: 20_000 }) },
   );
+  t.ok(scans > sweep({ short: 300, long: 3_000 }), `${scans} of them by the scan`);
 });

@@ -4,10 +4,9 @@ import t from 'tap';
 import { detectForm } from '../../../workers/input/detect/detect-form.ts';
 import { evenCut } from '../../../workers/input/detect/even-cut.ts';
 import { detectHeaderRow } from '../../../workers/input/detect/header-row.ts';
-import { obviousForm } from '../../../workers/input/detect/obvious-form.ts';
 import { listed } from '../../../workers/input/detect/records.ts';
-import { Sample } from '../../../workers/input/detect/sample.ts';
-import { ExpectedHeaders } from '../../../workers/input/expected-headers.ts';
+import { SampleScanner } from '../../../workers/input/detect/scan-text.ts';
+import { TextSample } from '../../../workers/input/detect/text-sample.ts';
 import { BytesSource } from '../../../workers/input/source/bytes-source.ts';
 import { UnspacedSource } from '../../../workers/input/source/unspaced-source.ts';
 import { compileKernels, instantiateKernel } from '../../../workers/kernel/bindings/kernel.ts';
@@ -17,7 +16,7 @@ import { Heap } from '../../../workers/memory/heap.ts';
 import { done } from '../../../workers/run/time-slices.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
-import { sound } from '../template/check-problems.ts';
+import { isEvenBefore } from './split-at-once.ts';
 
 const UNKNOWN = { delimiter: null, quote: null, headerRow: null, expected: null };
 
@@ -110,16 +109,7 @@ t.test('the names that a Template looks for decide, wherever they stand', async 
 });
 
 function isEven(text: string, ended: boolean): boolean {
-  return evenCut(Buffer.from(text), ended, ',', tools) !== null;
-}
-
-/** All records are of one length, but for up to four shorter ones at the end of a whole file. */
-function isEvenBefore(records: readonly (readonly string[])[], ended: boolean): boolean {
-  const width = records[0]!.length;
-  const above = records.findIndex(({ length }) => length !== width);
-  const tail = above < 0 ? [] : records.slice(above);
-  if (tail.length === 0) return true;
-  return ended && width > 1 && above >= 3 && tail.length <= 4 && tail.every(({ length }) => length < width);
+  return evenCut(new SampleScanner(Buffer.from(text), ended, tools), ',') !== null;
 }
 
 t.test('the kernels know an even sample', async (t) => {
@@ -129,7 +119,9 @@ t.test('the kernels know an even sample', async (t) => {
     t.notOk(isEven(text, true), JSON.stringify(text));
   t.ok(isEven('a,b\n1,2\n3', false), 'a record that the end of the sample cuts off');
   t.ok(isEven(`${'a,b\n'.repeat(2000)}3`, false), 'more records than the detectors look at');
-  t.notOk(isEven('a,b\n1,2\n3,"x', false), 'a quoted field that is cut off');
+  t.ok(isEven('a,b\n1,2\n3,"x', false), 'a quoted field that is cut off');
+  t.notOk(isEven('a,b\n1,2\n3,"x\n4,5', false), "a quote that may be no field's");
+  t.notOk(isEven('a,b\n1,2\n3,"x', true), 'a quote that nothing ends');
   t.ok(isEven(`${'a,b\n'.repeat(2000)}3`, true), 'a short record at the end');
   t.ok(isEven(`${'a,b\n'.repeat(4)}\n3\n\n\n`, true), 'blank lines and a note at the end');
   t.notOk(isEven(`${'a,b\n'.repeat(4)}\n3\n\n\n`, false), 'more may follow');
@@ -138,7 +130,11 @@ t.test('the kernels know an even sample', async (t) => {
   t.notOk(isEven(`${'a,b\n'.repeat(9)}1,2,3\n`, true), 'a longer one');
   t.notOk(isEven('a,b', false), 'no whole record');
   t.notOk(isEven('', true));
-  t.equal(evenCut(Buffer.from('a,b\n1,2\n'), true, ',', { kernel, arena: new Arena(heap, 256) }), null, 'no room');
+  t.equal(
+    evenCut(new SampleScanner(Buffer.from('a,b\n1,2\n'), true, { kernel, arena: new Arena(heap, 256) }), ','),
+    null,
+    'no room',
+  );
 });
 
 t.test('what the kernels call even is even', async (t) => {
@@ -164,78 +160,13 @@ t.test('what the kernels call even is even', async (t) => {
     fc.property(text, fc.boolean(), (sample, ended) => {
       if (!isEven(sample, ended)) return;
       even++;
-      const { records, strayQuotes } = new Sample(sample, { delimiter: ',', quote: '"' }, ended);
+      const { records, strayQuotes } = new TextSample(sample, { delimiter: ',', quote: '"' }, ended);
       t.equal(strayQuotes, 0, JSON.stringify(sample));
       t.ok(isEvenBefore(records, ended), JSON.stringify(sample));
     }),
     { numRuns: sweep({ short: 750, long: 3000 }) },
   );
   t.ok(even > sweep({ short: 75, long: 300 }));
-});
-
-t.test('what the bytes of a plain file say is what its split text says', async (t) => {
-  const names = ['id', 'Größe', 'a"b', 'two words'];
-  const pieces = [...names, 'ID', 'x', 'é', ' ', '7'];
-  const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
-  const cells = fc.oneof(
-    { weight: 20, arbitrary: fc.string({ unit: fc.constantFrom(...pieces), maxLength: 2 }).map(quoted) },
-    { weight: 20, arbitrary: fc.constantFrom(...pieces.filter((piece) => !piece.includes('"')), '') },
-    { weight: 1, arbitrary: fc.constantFrom('a"b', '"x"y', '"open', 'a\nb', '"a\n,b"', ';') },
-  );
-  const lines = fc.integer({ min: 2, max: 4 }).chain((columns) => {
-    const record = fc.array(cells, { minLength: columns, maxLength: columns }).map((fields) => fields.join(','));
-    return fc.array(fc.oneof({ weight: 20, arbitrary: record }, { weight: 1, arbitrary: cells }), { maxLength: 6 });
-  });
-  const texts = fc
-    .tuple(lines, fc.constantFrom('\n', '\r\n', '\r'), fc.boolean())
-    .map(([all, end, isEnded]) => all.join(end) + (isEnded ? end : ''));
-  for (const match of ['exact', 'normal', 'loose']) {
-    const columns = names.map((name) => JSON.stringify({ name })).join(', ');
-    const expected = ExpectedHeaders.of(sound(`input: {header_match: ${match}, columns: [${columns}]}`))!;
-    let plainFiles = 0;
-    let namedFiles = 0;
-    const property = fc.property(texts, fc.boolean(), (text, ended) => {
-      const found = done(obviousForm(Buffer.from(text), ended, expected, tools));
-      const line = text.split(/[\r\n]/)[0]!;
-      const delimiters = [',', ';'].filter((delimiter) => line.includes(delimiter));
-      const fitting = delimiters.filter((delimiter) => {
-        const { records, strayQuotes } = new Sample(text, { delimiter, quote: '"' }, ended);
-        return strayQuotes === 0 && isEvenBefore(records, ended) && (delimiters.length === 1 || records.length > 1);
-      });
-      const [delimiter = ''] = fitting;
-      if (fitting.length !== 1) return found === null;
-      if (found === null) return true;
-      const split = new Sample(text, { delimiter, quote: '"' }, ended).records;
-      const records = split.filter(({ length }) => length === split[0]!.length);
-      plainFiles++;
-      if (found.headerRow !== null) namedFiles++;
-      const hasNames = records.some((record) => record.some((cell) => cell.trim() !== '' && expected.has(cell)));
-      const headerRow = hasNames ? done(detectHeaderRow(listed(records), (cell) => expected.has(cell))) : null;
-      // Null too where the lines beside it may belong to the header.
-      return found.delimiter === delimiter && (found.headerRow === headerRow || found.headerRow === null);
-    });
-    fc.assert(property, { numRuns: sweep({ short: 500, long: 2_000 }) });
-    t.ok(plainFiles > sweep({ short: 100, long: 500 }));
-    t.ok(namedFiles > sweep({ short: 20, long: 100 }), `${namedFiles} of ${plainFiles} with names`);
-  }
-});
-
-t.test('the form of a file is the same where the kernels tell of its rows and where they cannot', async (t) => {
-  const expected = ExpectedHeaders.of(sound('input: {columns: [{name: id}]}'));
-  const cramped = { kernel, arena: new Arena(heap, 256) };
-  const rows = '1;"a;b"\n2;c\n';
-  for (const ended of [true, false]) {
-    for (const [text, delimiter] of [
-      [`id;note\n${rows.repeat(400)}3;d`, ';'],
-      [`one\nid;note\n${rows.repeat(400)}`, ';'],
-      [`id;note\n${rows.repeat(100)}1;2;3\n`, ';'],
-    ] as const) {
-      const bytes = Buffer.from(text);
-      const told = done(detectForm(bytes, ended, { ...UNKNOWN, expected }, tools));
-      t.same(done(detectForm(bytes, ended, { ...UNKNOWN, expected }, cramped)), told);
-      t.same(told, { delimiter, quote: '"', headerRow: text.startsWith('id') ? 0 : 1 });
-    }
-  }
 });
 
 t.test('spaces before quotes are left out as the detector splits them, however bytes come', async (t) => {
@@ -254,11 +185,11 @@ t.test('spaces before quotes are left out as the detector splits them, however b
         read.push(target.subarray(0, source.read(target)));
       }
       const made = Buffer.concat(read).toString();
-      const split = new Sample(text, { ...dialect, spaced: true }, true);
+      const split = new TextSample(text, { ...dialect, spaced: true }, true);
       // A quote that is never closed ends the Run; the detector goes on behind it.
       if (split.strayQuotes > 0) return;
       sounds++;
-      const again = new Sample(made, dialect, true);
+      const again = new TextSample(made, dialect, true);
       deepStrictEqual(again.records, split.records);
       deepStrictEqual([again.quotedFields, again.strayQuotes], [split.quotedFields, split.strayQuotes]);
     },

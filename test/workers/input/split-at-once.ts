@@ -19,7 +19,7 @@ export function splitAtOnce(text: string, dialect: Dialect, ended: boolean, most
   const records: string[][] = [];
   let record: string[] = [];
   while (state.at < text.length && records.length < most) {
-    record.push(field(text, marks, state));
+    record.push(field(text, marks, state, ended));
     const next = text.charCodeAt(state.at);
     if (next === marks.delimiter) {
       state.at++;
@@ -33,6 +33,15 @@ export function splitAtOnce(text: string, dialect: Dialect, ended: boolean, most
     state.at++;
   }
   return { records, quotedFields: state.quoted, strayQuotes: state.stray };
+}
+
+/** All records are of one length, but for up to four shorter ones at the end of a whole file. */
+export function isEvenBefore(records: readonly (readonly string[])[], ended: boolean): boolean {
+  const width = records[0]!.length;
+  const above = records.findIndex(({ length }) => length !== width);
+  const tail = above < 0 ? [] : records.slice(above);
+  if (tail.length === 0) return true;
+  return ended && width > 1 && above >= 3 && tail.length <= 4 && tail.every(({ length }) => length < width);
 }
 
 /** The marks of a dialect as UTF-16 units, see unitOf; `mark` is the quote as a text. */
@@ -50,7 +59,7 @@ interface SplitState {
 }
 
 /** Reads one field; leaves `at` on the delimiter or line break behind it. */
-function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: SplitState): string {
+function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: SplitState, ended: boolean): string {
   const start = spaced ? behindSpaces(text, state.at, quote) : state.at;
   let from = start;
   if (text.charCodeAt(start) === quote) {
@@ -61,6 +70,11 @@ function field(text: string, { delimiter, quote, mark, spaced }: Marks, state: S
       state.quoted++;
       const inside = text.slice(start + 1, end);
       return inside.includes(mark) ? inside.replaceAll(mark + mark, mark) : inside;
+    }
+    // The end of the sample cuts it off.
+    if (end < 0 && !ended && !/[\r\n]/.test(text.slice(start))) {
+      state.at = text.length;
+      return text.slice(start);
     }
     state.stray++;
     // As the readers do: what stands inside the quotes belongs to the field, whatever follows them.

@@ -3,11 +3,15 @@ import { isAscii } from 'node:buffer';
 import type { Sliced } from '../../run/time-slices.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
 import { detectDialect } from './dialect.ts';
-import type { ScanTools } from './even-cut.ts';
 import { type FittedDialect, fitHeader, loneName, numberColumn } from './fit-header.ts';
 import { detectHeaderRow, headerStart } from './header-row.ts';
+import { bestNamed } from './named-records.ts';
+import { namedTable } from './named-table.ts';
 import { obviousForm } from './obvious-form.ts';
-import { type Dialect, Samples } from './sample.ts';
+import type { Dialect } from './sample.ts';
+import { Samples } from './samples.ts';
+import { SampleScanner, type ScanTools } from './scan-text.ts';
+import { ScannedSample } from './scanned-sample.ts';
 
 /** What the request or the Template has already fixed. */
 export interface KnownForm {
@@ -57,18 +61,25 @@ export function* detectForm(
 ): Sliced<DetectedForm> {
   const expected = known.headerRow === null ? known.expected : null;
   const isOpen = known.delimiter === null && known.quote === null;
-  const plain = isOpen ? yield* obviousForm(bytes, ended, expected, tools) : null;
+  const scanner = new SampleScanner(bytes, ended, tools);
+  const plain = isOpen ? yield* obviousForm(scanner, expected) : null;
   const headerRow = known.headerRow ?? plain?.headerRow ?? null;
   if (plain !== null && headerRow !== null) return plainTable(plain.delimiter, { headerRow: rowOf(headerRow) });
-  const samples = new Samples(sampleText(bytes), ended);
+  const samples = new Samples(bytes, ended, scanner);
   if (plain !== null) {
     const dialect = { delimiter: plain.delimiter, quote: QUOTE };
     return plainTable(plain.delimiter, yield* headerOf(samples, dialect, expected));
   }
+  const named = isOpen && expected !== null ? yield* namedTable(samples, expected) : null;
+  if (named !== null) return fittedForm(samples, named.dialect, { headerRow: named.row });
   const column = isOpen ? numberColumn(samples) : null;
   const dialect = column ?? detectDialect(samples, known);
   const header = headerRow === null ? yield* headerOf(samples, dialect, expected) : { headerRow: rowOf(headerRow) };
   if (known.delimiter !== null || column !== null) return formOf(column ?? unfitted(dialect), header);
+  return fittedForm(samples, dialect, header);
+}
+
+function fittedForm(samples: Samples, dialect: Dialect, header: FoundHeader): DetectedForm {
   const fitted = fitHeader(samples, dialect, header.headerRow);
   return fitted === null ? { ...formOf(unfitted(dialect), header), isDoubtful: true } : formOf(fitted, header);
 }
@@ -93,10 +104,12 @@ function formOf(dialect: FittedDialect, header: FoundHeader): DetectedForm {
 function* headerOf(samples: Samples, dialect: Dialect, expected: ExpectedHeaders | null): Sliced<FoundHeader> {
   const isExpected = expected === null ? null : (cell: string) => expected.has(cell);
   const records = samples.of(dialect);
-  const headerRow = yield* detectHeaderRow(records, isExpected);
+  const isScanned = expected !== null && dialect.quote === QUOTE && records instanceof ScannedSample;
+  const best = isScanned ? bestNamed(records, expected, dialect.delimiter) : null;
+  const headerRow = yield* detectHeaderRow(records, isExpected, best);
   if (headerRow === null || headerRow === 0) return { headerRow };
-  const name = loneName(records, headerRow);
-  if (name !== null && isExpected === null) return { headerRow: name };
+  const name = isExpected === null ? loneName(records, headerRow) : null;
+  if (name !== null) return { headerRow: name };
   const first = yield* headerStart(records, headerRow, isExpected);
   return first === headerRow ? { headerRow } : { headerRow, headerLines: headerRow - first + 1 };
 }

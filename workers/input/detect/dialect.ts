@@ -1,7 +1,9 @@
 // Finds the delimiter and the quote of a CSV by the consistency of what they give: rows of the same length (pattern
 // score) with cells that look like cells (type score). After van den Burg, Nazábal, Sutton: "Wrangling messy CSV files
 // by detecting row and type patterns", Data Mining and Knowledge Discovery 33 (2019).
-import { type Dialect, SAMPLE_RECORDS_MAX, type Sample, type Samples } from './sample.ts';
+import { hasSingleQuotes, quoteCandidates } from './quote-candidates.ts';
+import { type Dialect, SAMPLE_RECORDS_MAX, type Sample } from './sample.ts';
+import type { Samples } from './samples.ts';
 
 /** Usual delimiters in the order in which a tie is settled. */
 export const USUAL_DELIMITERS = [',', ';', '\t', '|'];
@@ -43,32 +45,50 @@ export interface KnownDialect {
 
 /** Of the first part of a file. */
 export function detectDialect(samples: Samples, known: KnownDialect): Dialect {
-  const plain = known.delimiter === null && known.quote === null ? plainDialect(samples) : null;
+  const isOpen = known.delimiter === null && known.quote === null;
+  const plain = isOpen ? plainDialect(samples) : null;
   if (plain !== null) return plain;
-  const only = known.delimiter === null && known.quote === null ? onlyDialect(samples) : null;
-  if (only !== null) return only;
+  const quotes = known.quote === null ? quoteCandidates(samples) : [known.quote];
+  const delimiters = known.delimiter === null ? usualDelimiters(samples) : [known.delimiter];
+  const usual = delimiters.flatMap((delimiter) => usualCandidates(samples, delimiter, quotes));
+  const isEven = usual.some(({ isUsualEven }) => isUsualEven);
+  const isAlone = known.delimiter !== null;
+  const early = isEven || isAlone ? surest(samples, usual, isAlone ? 0 : DOUBTFUL_SCORE_MAX) : null;
+  if (early !== null) return early;
+  const candidates = isAlone ? usual : [...usual, ...rareCandidates(samples, quotes, isEven)];
+  const sure = surest(samples, candidates, 0);
+  if (sure !== null) return sure;
   let best: ScoredDialect | null = null;
-  for (const scored of scoredDialects(samples, known, (dialect, isEven) => isWorse(samples, dialect, isEven, best)))
+  for (const candidate of candidates) {
+    if (best !== null && candidate.most <= best.score) continue;
+    const scored = scoreOf(samples, candidate);
     if (best === null || scored.score > best.score) best = scored;
+  }
   return best?.dialect ?? { delimiter: known.delimiter ?? ',', quote: known.quote ?? '"' };
 }
 
+/** A dialect that the text may have. */
+interface Candidate {
+  readonly dialect: Dialect;
+  /** Its score is no higher. */
+  readonly most: number;
+  /** Less than 1 of a rare delimiter. */
+  readonly factor: number;
+  readonly isUsualEven: boolean;
+}
+
 /**
- * The one usual delimiter of a text, where all others are doubtful for sure and it is better than any such: then nobody has to
- * know by how much. Null where it has to be looked at more closely.
+ * The one that is better than any other can be, as far as its first cells show already. Most cells of most files look like
+ * cells: so nobody has to look at all of them under each dialect. Null where it has to be looked at more closely.
+ * @param least what else may be has no more
  */
-function onlyDialect(samples: Samples): Dialect | null {
-  const { text } = samples;
-  const [delimiter, ...others] = delimiterCandidates(text);
-  if (delimiter === undefined || !text.includes(delimiter) || quoteCandidates(text).length > 1) return null;
-  const [dialect, spaced] = dialectsOf(samples, delimiter, '"');
-  if (dialect === undefined || spaced !== undefined) return null;
-  const sample = samples.of(dialect);
-  const isEven = evenShare(sample, 2) >= EVEN_SHARE;
-  const areDoubtful = others
-    .flatMap((other) => dialectsOf(samples, other, '"'))
-    .every((other) => isDoubtful(samples, other, isEven));
-  return areDoubtful && scoresAtLeast(sample, DOUBTFUL_SCORE_MAX) ? dialect : null;
+function surest(samples: Samples, candidates: readonly Candidate[], least: number): Dialect | null {
+  const [first, ...rest] = candidates;
+  if (first === undefined) return null;
+  if (rest.length === 0 && least === 0) return first.dialect;
+  const best = rest.reduce((most, other) => (other.most > most.most ? other : most), first);
+  const others = candidates.filter((other) => other !== best).map(({ most }) => most);
+  return scoresMoreThan(samples.of(best.dialect), Math.max(least, ...others) / best.factor) ? best.dialect : null;
 }
 
 export interface ScoredDialect {
@@ -77,44 +97,56 @@ export interface ScoredDialect {
   readonly sample: Sample;
 }
 
-/**
- * Each dialect that the text may have, with its score: more than 0, the highest is the best, the first of equal ones.
- * @param isPassed of a dialect that nobody wants to know of
- */
-export function* scoredDialects(
-  samples: Samples,
-  known: KnownDialect,
-  isPassed: (dialect: Dialect, isUsualEven: boolean) => boolean = () => false,
-): Generator<ScoredDialect, void, void> {
-  const { text } = samples;
-  const quotes = known.quote === null ? quoteCandidates(text) : [known.quote];
-  const delimiters = known.delimiter === null ? delimiterCandidates(text) : [known.delimiter];
-  let isUsualEven = false;
-  let unspaced: Sample | null = null;
-  for (const delimiter of delimiters) {
-    for (const dialect of quotes.flatMap((quote) => dialectsOf(samples, delimiter, quote))) {
+/** Each dialect that the text may have, with its score: more than 0, the highest is the best, the first of equal ones. */
+export function scoredDialects(samples: Samples): readonly ScoredDialect[] {
+  const quotes = quoteCandidates(samples);
+  const usual = usualDelimiters(samples).flatMap((delimiter) => usualCandidates(samples, delimiter, quotes));
+  const isEven = usual.some(({ isUsualEven }) => isUsualEven);
+  return [...usual, ...rareCandidates(samples, quotes, isEven)].map((candidate) => scoreOf(samples, candidate));
+}
+
+function scoreOf(samples: Samples, { dialect, factor }: Candidate): ScoredDialect {
+  const sample = samples.of(dialect);
+  return { dialect, score: consistency(sample) * factor, sample };
+}
+
+/** Of a usual delimiter, or of one that is declared. */
+function usualCandidates(samples: Samples, delimiter: string, quotes: readonly string[]): readonly Candidate[] {
+  const isRare = RARE_DELIMITERS.includes(delimiter);
+  return quotes
+    .flatMap((quote) => dialectsOf(samples, delimiter, quote))
+    .map((dialect) => {
       const sample = samples.of(dialect);
-      if (dialect.spaced !== true) unspaced = sample;
-      else if (unspaced !== null && !isSounder(sample, unspaced)) continue;
-      if (isPassed(dialect, isUsualEven)) continue;
-      const isRare = RARE_DELIMITERS.includes(delimiter);
-      isUsualEven ||= !isRare && evenShare(sample, 2) >= EVEN_SHARE;
-      const score = consistency(sample) * (isRare ? rareFactor(delimiter, sample, isUsualEven) : 1);
-      yield { dialect, score, sample };
-    }
-  }
+      const isUsualEven = !isRare && evenShare(sample, 2) >= EVEN_SHARE;
+      return { dialect, most: mostOf(sample), factor: 1, isUsualEven };
+    });
 }
 
-/** True for a rare delimiter that is doubtful for sure, where the best so far is better than any such: most files have spaces. */
-function isWorse(samples: Samples, dialect: Dialect, isUsualEven: boolean, best: ScoredDialect | null): boolean {
-  return best !== null && best.score >= DOUBTFUL_SCORE_MAX && isDoubtful(samples, dialect, isUsualEven);
+/** @param isUsualEven true when a usual delimiter cuts the file evenly: then it is the one, and no rare one is looked at */
+function rareCandidates(samples: Samples, quotes: readonly string[], isUsualEven: boolean): readonly Candidate[] {
+  return RARE_DELIMITERS.filter((delimiter) => samples.holds(delimiter)).flatMap((delimiter) =>
+    quotes
+      .flatMap((quote) => (isUsualEven ? [{ delimiter, quote }] : dialectsOf(samples, delimiter, quote)))
+      .map((dialect) => {
+        if (isDoubtful(samples, dialect, isUsualEven))
+          return { dialect, most: DOUBTFUL_SCORE_MAX, factor: RARE_DOUBTFUL_FACTOR, isUsualEven: false };
+        const sample = samples.of(dialect);
+        const factor = rareFactor(delimiter, sample);
+        return { dialect, most: mostOf(sample) * factor, factor, isUsualEven: false };
+      }),
+  );
 }
 
-/** Whether a delimiter is a rare one whose factor is surely the least: see rareFactor. */
+function mostOf(sample: Sample): number {
+  return patternScore(sample) * quoteScore(sample);
+}
+
+/** Whether the factor of a rare delimiter is surely the least: see rareFactor. */
 function isDoubtful(samples: Samples, dialect: Dialect, isUsualEven: boolean): boolean {
-  const { delimiter } = dialect;
-  if (!RARE_DELIMITERS.includes(delimiter)) return false;
-  return isUsualEven || (TEXT_DELIMITERS.includes(delimiter) && !isAllEven(samples.of(dialect)));
+  if (isUsualEven) return true;
+  return (
+    TEXT_DELIMITERS.includes(dialect.delimiter) && (samples.differsSoon(dialect) || !isAllEven(samples.of(dialect)))
+  );
 }
 
 /** False as soon as two filled records differ. */
@@ -133,21 +165,32 @@ function isAllEven(sample: Sample): boolean {
  * one split instead of a dozen; and without one where the scan can tell, see obviousForm.
  */
 function plainDialect(samples: Samples): Dialect | null {
-  const { text } = samples;
-  const end = text.search(/[\r\n]/);
-  const firstLine = end < 0 ? text : text.slice(0, end);
+  const { firstLine } = samples;
   const [delimiter, ...others] = USUAL_DELIMITERS.filter((candidate) => firstLine.includes(candidate));
-  if (delimiter === undefined || others.length > 0 || quoteCandidates(firstLine).length > 1) return null;
+  if (delimiter === undefined || others.length > 0) return null;
+  if (!firstLine.includes('"') && hasSingleQuotes(Buffer.from(firstLine))) return null;
   const dialect = { delimiter, quote: '"' };
   const sample = samples.of(dialect);
   for (let record = 1; sample.has(record); record++) if (sample.width(record) !== sample.width(0)) return null;
   return sample.strayQuotes === 0 ? dialect : null;
 }
 
-function delimiterCandidates(text: string): string[] {
-  const usual = USUAL_DELIMITERS.filter((delimiter) => text.includes(delimiter));
-  const rare = RARE_DELIMITERS.filter((delimiter) => text.includes(delimiter));
-  return usual.length === 0 ? [',', ...rare] : [...usual, ...rare];
+/** The comma where none stands in the text: it has one column then, unless a rare delimiter cuts it. */
+function usualDelimiters(samples: Samples): readonly string[] {
+  const usual = USUAL_DELIMITERS.filter((delimiter) => samples.holds(delimiter));
+  return usual.length === 0 ? [','] : usual;
+}
+
+/** With spaces before quotes only where there are such: a field that begins with a space is a usual one. */
+function dialectsOf(samples: Samples, delimiter: string, quote: string): Dialect[] {
+  if (quote === delimiter) return [];
+  const dialect = { delimiter, quote };
+  // The bytes between them are looked at one by one.
+  const isPossible = quote !== '' && quote < '\x80' && delimiter < '\x80' && delimiter !== ' ';
+  const isSpaced = isPossible && samples.holds(quote) && samples.holds(`${delimiter} ${quote}`);
+  if (!isSpaced || samples.of(dialect).strayQuotes === 0) return [dialect];
+  const spaced = { ...dialect, spaced: true };
+  return isSounder(samples.of(spaced), samples.of(dialect)) ? [dialect, spaced] : [dialect];
 }
 
 /** More quotes stand where they can stand, and none is in the way that was not. */
@@ -155,72 +198,52 @@ function isSounder(spaced: Sample, unspaced: Sample): boolean {
   return spaced.quotedFields > unspaced.quotedFields && spaced.strayQuotes < unspaced.strayQuotes;
 }
 
-/** With spaces before quotes only where there are such: a field that begins with a space is a usual one. */
-function dialectsOf(samples: Samples, delimiter: string, quote: string): Dialect[] {
-  if (quote === delimiter) return [];
-  // The bytes between them are looked at one by one.
-  const isPossible = quote !== '' && quote < '\x80' && delimiter < '\x80' && delimiter !== ' ';
-  const isSpaced = isPossible && samples.holds(quote) && samples.text.includes(`${delimiter} ${quote}`);
-  return isSpaced
-    ? [
-        { delimiter, quote },
-        { delimiter, quote, spaced: true },
-      ]
-    : [{ delimiter, quote }];
-}
-
-/** The double quote is the rule; a single quote is tried only where it stands at the start of a field, or behind spaces. */
-function quoteCandidates(text: string): string[] {
-  if (!text.includes("'")) return ['"'];
-  return /(?:^|[\n\r,;\t|]) *'[^'\n]*'(?:[,;\t|\r\n]|$)/.test(text) && !text.includes('"') ? ['"', "'"] : ['"'];
-}
-
-/** @param isUsualEven true when a usual delimiter, which is tried before, cuts the file evenly: then it is the one */
-function rareFactor(delimiter: string, sample: Sample, isUsualEven: boolean): number {
+/** Where no usual delimiter cuts the file evenly. */
+function rareFactor(delimiter: string, sample: Sample): number {
   const isText = TEXT_DELIMITERS.includes(delimiter);
   const even = evenShare(sample, isText ? TEXT_DELIMITER_COLUMNS_MIN : 2);
-  return !isUsualEven && even >= (isText ? 1 : EVEN_SHARE) ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
+  return even >= (isText ? 1 : EVEN_SHARE) ? RARE_FACTOR : RARE_DOUBTFUL_FACTOR;
 }
 
 /** The share of filled records that have the median length; 0 where that is too small or the records are too few. */
 function evenShare(sample: Sample, columnsMin: number): number {
-  const lengths: number[] = [];
-  for (let record = 0; sample.has(record); record++) if (sample.isFilled(record)) lengths.push(sample.width(record));
-  const width = Uint32Array.from(lengths).sort()[lengths.length >> 1] ?? 0;
-  if (width < columnsMin || lengths.length < EVEN_RECORDS_MIN) return 0;
-  return lengths.filter((length) => length === width).length / lengths.length;
+  const counts = [...sample.rowsByWidth].sort(([one], [other]) => one - other);
+  const records = counts.reduce((sum, [, rows]) => sum + rows, 0);
+  let behind = 0;
+  for (const [width, rows] of counts) {
+    behind += rows;
+    if (behind <= records >> 1) continue;
+    return width < columnsMin || records < EVEN_RECORDS_MIN ? 0 : rows / records;
+  }
+  return 0;
 }
 
 function consistency(sample: Sample): number {
   return patternScore(sample) * typeScore(sample) * quoteScore(sample);
 }
 
-/** Whether `consistency` is no less, as far as the first cells show already: the others can only add to it. */
-function scoresAtLeast(sample: Sample, least: number): boolean {
-  const pattern = patternScore(sample);
-  const quotes = quoteScore(sample);
+/** Whether `consistency` is more, as far as the first cells show already: the others can only add to it. */
+function scoresMoreThan(sample: Sample, least: number): boolean {
+  const most = patternScore(sample) * quoteScore(sample);
+  if (most <= least) return false;
   let cells = 0;
   let records = 0;
   for (; sample.has(records) && cells <= TYPED_CELLS_MAX; records++) cells += sample.width(records);
   let known = 0;
   for (let record = 0; record < records; record++) {
-    for (let column = 0; column < sample.width(record); column++) if (sample.kind(record, column) !== null) known++;
-    if (pattern * (known / cells) * quotes >= least) return true;
+    for (let column = 0; column < sample.width(record); column++) {
+      if (sample.kind(record, column) !== null) known++;
+      if (most * (known / cells) > least) return true;
+    }
   }
   return false;
 }
 
 /** Mean over the distinct row lengths of (rows of that length) x (length - 1) / length: long, even rows score high. */
-function patternScore(sample: Sample): number {
-  const rowsByLength = new Map<number, number>();
-  for (let record = 0; sample.has(record); record++) {
-    if (!sample.isFilled(record)) continue;
-    const length = sample.width(record);
-    rowsByLength.set(length, (rowsByLength.get(length) ?? 0) + 1);
-  }
+function patternScore({ rowsByWidth }: Sample): number {
   let score = 0;
-  for (const [length, rows] of rowsByLength) score += rows * Math.max(1e-3, (length - 1) / length);
-  return rowsByLength.size === 0 ? 0 : score / rowsByLength.size;
+  for (const [length, rows] of rowsByWidth) score += rows * Math.max(1e-3, (length - 1) / length);
+  return rowsByWidth.size === 0 ? 0 : score / rowsByWidth.size;
 }
 
 /** The share of cells that look like one cell. */

@@ -6,7 +6,8 @@ import type { DetectedForm } from './detect-form.ts';
 import { type ScoredDialect, scoredDialects, typeScore } from './dialect.ts';
 import { HEADER_RECORDS_MAX } from './header-row.ts';
 import { type Cells, nextFilled, type Records, recordsFrom, upTo } from './records.ts';
-import { type Dialect, type Sample, Samples } from './sample.ts';
+import type { Dialect, Sample } from './sample.ts';
+import { Samples } from './samples.ts';
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   [',', 'comma'],
@@ -38,15 +39,15 @@ const BELOW_TITLES_FACTOR = 0.9;
 
 const PERCENT = 100;
 
-/** @param form what detectForm found in this text */
-export function explainForm(text: string, ended: boolean, form: DetectedForm): FileExplanation {
+/** @param form what detectForm found in these bytes */
+export function explainForm(bytes: Uint8Array, ended: boolean, form: DetectedForm): FileExplanation {
   const dialect: Dialect = { delimiter: form.oneColumn ? '' : form.delimiter!, quote: form.quote, spaced: form.spaced };
-  const samples = new Samples(text, ended);
+  const samples = new Samples(bytes, ended, null);
   return { delimiter: delimiterChoice(samples, form), headerRow: explainHeader(samples.of(dialect), form) };
 }
 
 function delimiterChoice(samples: Samples, form: DetectedForm): Choice<string> {
-  const scored = [...scoredDialects(samples, { delimiter: null, quote: null })];
+  const scored = scoredDialects(samples);
   const best = (is: (delimiter: string) => boolean): ScoredDialect | null =>
     scored
       .filter(({ dialect, sample }) => is(dialect.delimiter) && widthOf(sample).count > 0)

@@ -6,7 +6,8 @@ import { cellKind, isDataKind } from './cell-kind.ts';
 import { detectDialect, EVEN_SHARE, USUAL_DELIMITERS } from './dialect.ts';
 import { HEADER_RECORDS_MAX } from './header-row.ts';
 import type { Cells } from './records.ts';
-import type { Dialect, Sample, Samples } from './sample.ts';
+import type { Dialect, Sample } from './sample.ts';
+import type { Samples } from './samples.ts';
 
 /** Rows below the header that are looked at: the detector has seen the others. */
 const BODY_RECORDS = 100;
@@ -25,7 +26,7 @@ export interface FittedDialect extends Dialect {
 
 /** A column of numbers under a name: `1,50` is one cell, whatever a comma is elsewhere. Null where it is none. */
 export function numberColumn(samples: Samples): FittedDialect | null {
-  const first = /[^\s][^\r\n]*/.exec(samples.text)?.[0].trim() ?? '';
+  const first = samples.firstFilledLine;
   if (USUAL_DELIMITERS.some((delimiter) => first.includes(delimiter)) || isDataKind(cellKind(first))) return null;
   const lines = samples.of({ delimiter: '', quote: '' });
   let isName = true;
@@ -88,8 +89,7 @@ class Cut {
   readonly width: number;
   /** Of the rows below, without blank ones. */
   readonly bodyWidths: readonly number[];
-  /** Fields in quotes, of all that is looked at. */
-  readonly quotedFields: number;
+  readonly #most: number;
   readonly #sample: Sample;
   readonly #header: number;
   readonly #body: readonly number[];
@@ -104,7 +104,12 @@ class Cut {
     this.#body = body;
     this.width = this.#header >= 0 && sample.has(this.#header) ? sample.width(this.#header) : 0;
     this.bodyWidths = body.map((record) => sample.width(record));
-    this.quotedFields = sample.quotedFieldsIn(most);
+    this.#most = most;
+  }
+
+  /** Fields in quotes, of all that is looked at. */
+  get quotedFields(): number {
+    return this.#sample.quotedFieldsIn(this.#most);
   }
 
   headerTexts(): Cells {
@@ -162,14 +167,14 @@ function evenWidth(widths: readonly number[]): number {
  * What is behind the last column and blank, though it is no empty field, is a column without a name, too.
  */
 function namelessColumn(cut: Cut, delimiter: string): 'first' | 'last' | null {
-  const { width, bodyWidths, quotedFields } = cut;
+  const { width, bodyWidths } = cut;
   if (bodyWidths.length === 0 || bodyWidths.some((fields) => fields !== width + 1)) return null;
   const body = cut.bodyTexts();
   if (body.every((record) => isBlank(record.at(-1)!)))
     return body.every((record) => record.at(-1) !== '') ? 'last' : null;
   const names = new Set(body.map(([first = '']) => first.trim()));
   const areNames = names.size === body.length && !names.has('') && body.length >= ROWS_MIN;
-  const isQuoted = quotedFields >= width + body.length;
+  const isQuoted = cut.quotedFields >= width + body.length;
   // "1,50" of a decimal comma is two whole numbers beside each other.
   const isCut = delimiter === ',' && body.some(hasWholeNeighbours);
   return areNames && isQuoted && !isCut ? 'first' : null;
@@ -184,7 +189,7 @@ function hasOtherDelimiter(samples: Samples, cut: Cut, dialect: Dialect, headerR
   const { width, bodyWidths } = cut;
   const short = bodyWidths.filter((fields) => fields < width);
   if (bodyWidths.length < ROWS_MIN || short.length * 2 <= bodyWidths.length) return false;
-  const others = USUAL_DELIMITERS.filter((other) => other !== dialect.delimiter && samples.text.includes(other));
+  const others = USUAL_DELIMITERS.filter((other) => other !== dialect.delimiter && samples.holds(other));
   return others.some((delimiter) => {
     const other = new Cut(samples.of({ ...dialect, delimiter }), headerRow);
     return other.width === 1 && evenWidth(other.bodyWidths) > evenWidth(bodyWidths);

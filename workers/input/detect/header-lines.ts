@@ -1,6 +1,6 @@
 // A header of several lines: which lines above the one with the names belong to it, and how they are joined. Titles of a
 // report also stand above a header, but in its first columns alone or spread over all; those of groups leave gaps.
-import { bodyBelow, filledCells, isBlank, isYear } from './body-comparison.ts';
+import { type Body, bodyBelow, isBlank, isFilledBelow, isYear } from './body-comparison.ts';
 import { cellKind, isDataKind } from './cell-kind.ts';
 import type { Cells, Records } from './records.ts';
 
@@ -111,15 +111,13 @@ function isGroupLine(above: Cells, below: Cells): boolean {
 }
 
 /** The line below says more of some names of the one above, and names nothing by itself: units, or "restated". */
-function isCompletedBy(above: Cells, below: Cells, body: readonly Cells[]): boolean {
+function isCompletedBy(above: Cells, below: Cells, body: Body): boolean {
   const named = filledColumns(below);
   if (!areTitles(above)) return false;
   if (named.length === 0 || !named.every((column) => (above[column] ?? '').trim() !== '')) return false;
-  return isUnitsLine(below) || filledColumns(above).some((column) => !named.includes(column) && isFilled(body, column));
-}
-
-function isFilled(body: readonly Cells[], column: number): boolean {
-  return filledCells(body.map((row) => row[column] ?? '')) * 2 > body.length;
+  return (
+    isUnitsLine(below) || filledColumns(above).some((column) => !named.includes(column) && isFilledBelow(body, column))
+  );
 }
 
 /** A merged cell is often exported once for each of its columns. */

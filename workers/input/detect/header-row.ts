@@ -1,6 +1,6 @@
 // Finds the record that holds the headers: by the names that the Template looks for where it has any, else by form.
 import { PAUSE, type Sliced } from '../../run/time-slices.ts';
-import { bodyBelow, compareWithBody, filledCells, isBlank, looksLikeData } from './body-comparison.ts';
+import { type Body, bodyBelow, compareWithBody, filledCells, isBlank, looksLikeData } from './body-comparison.ts';
 import {
   areTitles,
   firstHeaderLine,
@@ -21,15 +21,17 @@ const CELLS_AT_ONCE = 16;
 /**
  * @param records blank ones included
  * @param isExpected tells whether a text is a name or alias of a column that the Template declares or reads
+ * @param best finds the first record with the most such texts, where somebody knows how to without looking at each
  * @returns the 0-based record, or null when the file seems to have no header
  */
 export function* detectHeaderRow(
   records: Records,
   isExpected: ((text: string) => boolean) | null,
+  best: Sliced<NamedRow | null> | null = null,
 ): Sliced<number | null> {
   if (isExpected === null) return headerByForm(records);
   const start = upTo(records, HEADER_RECORDS_MAX);
-  const named = yield* bestMatch(start, isExpected);
+  const named = yield* best ?? bestMatch(start, isExpected);
   if (named === null) return headerByForm(records);
   const isAlone = firstHeaderLine(start, named.row) === named.row && firstHeaderLine(start, named.row + 1) > named.row;
   return isAlone ? named.row : yield* joinedMatch(records, named, isExpected);
@@ -51,7 +53,7 @@ export function* headerStart(
   return joined > alone || alone === 0 ? first : row;
 }
 
-interface NamedRow {
+export interface NamedRow {
   readonly row: number;
   readonly hits: number;
 }
@@ -140,7 +142,8 @@ function goesOn(records: Records, last: number, next: number, width: number): bo
   const record = records.at(next);
   const isNear = next === last + 1;
   const body = bodyBelow(records, next);
-  if (isNear && isSameLine(above, record)) return areTitles(record) && !hasFigures([record]) && hasFigures(body);
+  if (isNear && isSameLine(above, record))
+    return areTitles(record) && !haveFigures(record) && haveFigures(textsOf(body));
   const { named, alike, typed } = compareWithBody(record, body);
   if (named === 0 || alike > 0) return false;
   if (isNear && (isUnitsLine(record) || isCompletion(record, named, body))) return true;
@@ -149,15 +152,26 @@ function goesOn(records: Records, last: number, next: number, width: number): bo
 }
 
 /** Words in columns of numbers alone, and none where the rows have their texts: what a name lacks stands below it. */
-function isCompletion(record: Cells, named: number, body: readonly Cells[]): boolean {
-  const firsts = body.filter((row) => filledCells(row) > 0).map(([cell = '']) => cell);
-  return named === filledCells(record) && record[0]?.trim() === '' && filledCells(firsts) * 2 > firsts.length;
+function isCompletion(record: Cells, named: number, { records, start, end }: Body): boolean {
+  if (named !== filledCells(record) || record[0]?.trim() !== '') return false;
+  let rows = 0;
+  let texts = 0;
+  for (let row = start; row < end; row++) {
+    if (records.filledWidth(row) === 0) continue;
+    rows++;
+    if (records.kind(row, 0) !== '') texts++;
+  }
+  return texts * 2 > rows;
 }
 
 /** Half of the cells have digits in them: numbers, whatever they look like. */
-function hasFigures(body: readonly Cells[]): boolean {
-  const cells = body.flat().filter((cell) => !isBlank(cell));
-  return cells.length > 0 && cells.filter((cell) => /\d/.test(cell)).length * 2 >= cells.length;
+function haveFigures(cells: Cells): boolean {
+  const filled = cells.filter((cell) => !isBlank(cell));
+  return filled.length > 0 && filled.filter((cell) => /\d/.test(cell)).length * 2 >= filled.length;
+}
+
+function textsOf({ records, start, end }: Body): Cells {
+  return recordsFrom(records, start, end).flat();
 }
 
 function hasNameForEach(record: Cells, width: number): boolean {

@@ -3,8 +3,10 @@
 import type { Heap } from '../../memory/heap.ts';
 import type { Sliced } from '../../run/time-slices.ts';
 import type { ExpectedHeaders } from '../expected-headers.ts';
-import { type EvenCut, evenCut, type ScanTools } from './even-cut.ts';
-import { HEADER_RECORDS_MAX } from './header-row.ts';
+import { type EvenCut, evenCut } from './even-cut.ts';
+import type { NamedRow } from './header-row.ts';
+import { bestNamed, type CellPlaces } from './named-records.ts';
+import type { SampleScanner } from './scan-text.ts';
 
 const LF = 10;
 const CR = 13;
@@ -27,22 +29,16 @@ export interface ObviousForm {
 }
 
 /**
- * @param bytes the first part of the file, valid UTF-8 without a byte order mark
- * @param ended true when it is the whole file
  * @param expected the names to look for; null: none
  * @returns null where there is any doubt
  */
-export function* obviousForm(
-  bytes: Uint8Array,
-  ended: boolean,
-  expected: ExpectedHeaders | null,
-  tools: ScanTools,
-): Sliced<ObviousForm | null> {
-  const found = onlyCut(bytes, ended, tools);
+export function* obviousForm(scanner: SampleScanner, expected: ExpectedHeaders | null): Sliced<ObviousForm | null> {
+  const found = onlyCut(scanner);
   if (found === null) return null;
   const { delimiter, cut } = found;
-  const headerRow = expected === null ? null : yield* new NamedRecords(cut, expected, tools.arena.heap).best(delimiter);
-  return { delimiter, headerRow };
+  if (expected === null) return { delimiter, headerRow: null };
+  const places = new EvenPlaces(cut, scanner.tools.arena.heap);
+  return { delimiter, headerRow: yield* namedRow(places, expected, delimiter) };
 }
 
 interface Found {
@@ -51,14 +47,14 @@ interface Found {
 }
 
 /** The one delimiter of the first line that cuts all records alike; null where none does, or several do. */
-function onlyCut(bytes: Uint8Array, ended: boolean, tools: ScanTools): Found | null {
-  const delimiters = usualDelimiters(bytes);
+function onlyCut(scanner: SampleScanner): Found | null {
+  const delimiters = usualDelimiters(scanner.bytes);
   const only = delimiters.length === 1;
   let found: Found | null = null;
   // The last cut stays in the arena: the one that is found must be it.
   let isLast = false;
   for (const delimiter of delimiters) {
-    const cut = evenCut(bytes, ended, delimiter, tools);
+    const cut = evenCut(scanner, delimiter);
     isLast = cut !== null;
     // Of one record nobody can say which of its marks cuts it.
     if (cut === null || (!only && cut.rows === 1)) continue;
@@ -66,7 +62,7 @@ function onlyCut(bytes: Uint8Array, ended: boolean, tools: ScanTools): Found | n
     found = { delimiter, cut };
   }
   if (found === null || isLast) return found;
-  const cut = evenCut(bytes, ended, found.delimiter, tools);
+  const cut = evenCut(scanner, found.delimiter);
   return cut === null ? null : { ...found, cut };
 }
 
@@ -87,82 +83,56 @@ function usualDelimiters(bytes: Uint8Array): string[] {
   return found;
 }
 
-/** The records of an even sample, where the scan found them: looks for names among their cells. */
-class NamedRecords {
+/** The first record with the most names; null where it may be one line of several. */
+function* namedRow(places: CellPlaces, expected: ExpectedHeaders, delimiter: string): Sliced<number | null> {
+  const best = yield* bestNamed(places, expected, delimiter);
+  return best === null || isOneOfSeveral(places, expected, best) ? null : best.row;
+}
+
+/** Names are missing, and titles of groups may be to blame, which leave gaps; or most names are missing. */
+function isOneOfSeveral(places: CellPlaces, { columns }: ExpectedHeaders, { row, hits }: NamedRow): boolean {
+  if (hits >= columns) return false;
+  return hits * 2 < columns || hasGap(places, row) || (row > 0 && hasGap(places, row - 1));
+}
+
+function hasGap(places: CellPlaces, record: number): boolean {
+  for (let cell = places.firstCell(record); cell < places.firstCell(record + 1); cell++)
+    if (isBlank(places, cell)) return true;
+  return false;
+}
+
+/** Nothing stands there, or nothing but quotes and spaces. */
+function isBlank(places: CellPlaces, cell: number): boolean {
+  const end = places.end(cell);
+  let at = places.start(cell);
+  while (at < end && (places.bytes[at] === QUOTE || places.bytes[at] === SPACE)) at++;
+  return at >= end;
+}
+
+/** The cells of an even sample, where the scan found them. */
+class EvenPlaces implements CellPlaces {
+  readonly bytes: Uint8Array;
+  readonly length: number;
   readonly #cut: EvenCut;
-  readonly #expected: ExpectedHeaders;
-  readonly #u8: Uint8Array;
   readonly #u32: Uint32Array;
 
-  constructor(cut: EvenCut, expected: ExpectedHeaders, { u8, u32 }: Heap) {
+  constructor(cut: EvenCut, { u8, u32 }: Heap) {
+    this.bytes = u8;
+    this.length = cut.rows;
     this.#cut = cut;
-    this.#expected = expected;
-    this.#u8 = u8;
     this.#u32 = u32;
   }
 
-  /** The first record with the most names, as detectHeaderRow finds it; null where it may be one line of several. */
-  *best(delimiter: string): Sliced<number | null> {
-    const recordsMax = Math.min(this.#cut.rows, HEADER_RECORDS_MAX);
-    let best: number | null = null;
-    let bestHits = 0;
-    for (let record = 0; record < recordsMax; record++) {
-      if (!this.#mayHaveMore(record, bestHits)) continue;
-      const start = this.#start(record * this.#cut.columns);
-      const end = this.#end((record + 1) * this.#cut.columns - 1);
-      const hits = yield* this.#expected.hits(this.#u8, start, end, delimiter);
-      if (hits > bestHits) best = record;
-      bestHits = Math.max(bestHits, hits);
-    }
-    return best !== null && this.#isOneOfSeveral(best, bestHits) ? null : best;
+  firstCell(record: number): number {
+    return record * this.#cut.columns;
   }
 
-  /** Names are missing, and titles of groups may be to blame, which leave gaps; or most names are missing. */
-  #isOneOfSeveral(record: number, hits: number): boolean {
-    const { columns } = this.#expected;
-    if (hits >= columns) return false;
-    return hits * 2 < columns || this.#hasGap(record) || (record > 0 && this.#hasGap(record - 1));
-  }
-
-  #hasGap(record: number): boolean {
-    const { columns } = this.#cut;
-    for (let cell = record * columns; cell < (record + 1) * columns; cell++)
-      if (this.#isBlank(this.#start(cell), this.#end(cell))) return true;
-    return false;
-  }
-
-  /** Nothing stands there, or nothing but quotes and spaces. */
-  #isBlank(start: number, end: number): boolean {
-    let at = start;
-    while (at < end && (this.#u8[at] === QUOTE || this.#u8[at] === SPACE)) at++;
-    return at >= end;
-  }
-
-  /** Whether a record may have more than so many names, as a glance at the bytes of its cells tells. */
-  #mayHaveMore(record: number, hits: number): boolean {
-    const { columns } = this.#cut;
-    let most = columns;
-    for (let cell = record * columns; cell < (record + 1) * columns; cell++) {
-      if (this.#isExcluded(this.#start(cell), this.#end(cell))) most--;
-      if (most <= hits) return false;
-    }
-    return true;
-  }
-
-  #isExcluded(start: number, end: number): boolean {
-    if (this.#u8[start] !== QUOTE) return this.#expected.exclude(this.#u8, start, end);
-    // Where quotes stand in it, the cell is another text than its bytes.
-    for (let at = start + 1; at < end - 1; at++) if (this.#u8[at] === QUOTE) return false;
-    return this.#expected.exclude(this.#u8, start + 1, end - 1);
-  }
-
-  /** Cells are counted through all records. */
-  #start(cell: number): number {
+  start(cell: number): number {
     return cell === 0 ? this.#cut.text : this.#u32[(this.#cut.entries >>> 2) + cell - 1]! + 1;
   }
 
-  #end(cell: number): number {
+  end(cell: number): number {
     const end = this.#u32[(this.#cut.entries >>> 2) + cell]!;
-    return this.#u8[end] === LF && this.#u8[end - 1] === CR && end > this.#start(cell) ? end - 1 : end;
+    return this.bytes[end] === LF && this.bytes[end - 1] === CR && end > this.start(cell) ? end - 1 : end;
   }
 }

@@ -1,12 +1,19 @@
-// Records of a sample as the detectors of headers look at them: one by one, as far as they have to.
+// Records of a sample as the detectors of headers look at them: one by one, cell by cell, as far as they have to.
+import { type CellKind, cellKind } from './cell-kind.ts';
 
 export type Cells = readonly string[];
 
 /** Blank ones included; counted from 0. */
 export interface Records {
   has(record: number): boolean;
+  /** Fields of a record that is there. */
+  width(record: number): number;
   /** Of a record that is there. */
   at(record: number): Cells;
+  /** The text of a cell that is there. */
+  cell(record: number, column: number): string;
+  /** What a cell that is there looks like. */
+  kind(record: number, column: number): CellKind;
   /** One more than the last field of a record that is there in which something stands. */
   filledWidth(record: number): number;
 }
@@ -15,7 +22,10 @@ export interface Records {
 export function listed(rows: readonly Cells[]): Records {
   return {
     has: (record) => record < rows.length,
+    width: (record) => rows[record]!.length,
     at: (record) => rows[record]!,
+    cell: (record, column) => rows[record]![column]!,
+    kind: (record, column) => cellKind(rows[record]![column]!),
     filledWidth: (record) => rows[record]!.findLastIndex((cell) => cell.trim() !== '') + 1,
   };
 }
@@ -24,7 +34,10 @@ export function listed(rows: readonly Cells[]): Records {
 export function upTo(records: Records, most: number): Records {
   return {
     has: (record) => record < most && records.has(record),
+    width: (record) => records.width(record),
     at: (record) => records.at(record),
+    cell: (record, column) => records.cell(record, column),
+    kind: (record, column) => records.kind(record, column),
     filledWidth: (record) => records.filledWidth(record),
   };
 }

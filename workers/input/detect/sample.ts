@@ -1,8 +1,5 @@
-// Splits the text of a sample into records and fields under one dialect, as the reader will, for the detectors alone. Where
-// fields begin and end is found as far as somebody asks; a text of a cell is made when somebody wants it: a detector needs a
-// few of thousands.
-import { type CellKind, cellKind } from './cell-kind.ts';
-import { isSpace } from './cell-units.ts';
+// What the detectors ask of the first part of a file that is split into records and fields under one dialect.
+import type { Records } from './records.ts';
 
 export interface Dialect {
   /** One character; '' cuts nothing. */
@@ -13,255 +10,34 @@ export interface Dialect {
   readonly spaced?: boolean;
 }
 
-const LF = 10;
-const CR = 13;
-const SPACE = 0x20;
-
 /** Records that a detector looks at: headers and preambles stand far above this, and each costs time. */
 export const SAMPLE_RECORDS_MAX = 500;
 
-/** The samples of one text, under each dialect that somebody asks for. */
-export class Samples {
-  readonly text: string;
-  /** The text is the whole file. */
-  readonly ended: boolean;
-  readonly #made: { readonly dialect: Dialect; readonly sample: Sample }[] = [];
-  readonly #marks = new Map<string, boolean>();
-
-  constructor(text: string, ended: boolean) {
-    this.text = text;
-    this.ended = ended;
-  }
-
-  /** Whether the mark stands anywhere in the text. */
-  holds(mark: string): boolean {
-    const known = this.#marks.get(mark);
-    if (known !== undefined) return known;
-    const found = this.text.includes(mark);
-    this.#marks.set(mark, found);
-    return found;
-  }
-
-  of(dialect: Dialect): Sample {
-    const known = this.#made.find((made) => isSameDialect(made.dialect, dialect));
-    if (known !== undefined) return known.sample;
-    const sample = new Sample(this.text, dialect, this.ended);
-    this.#made.push({ dialect, sample });
-    return sample;
-  }
-}
-
-function isSameDialect(one: Dialect, other: Dialect): boolean {
-  const isSpaced = one.spaced === true;
-  return one.delimiter === other.delimiter && one.quote === other.quote && isSpaced === (other.spaced === true);
-}
-
 /** Records of fields; the last record may be cut off by the end of the sample, it is left out then unless it is the first. */
-export class Sample {
-  readonly text: string;
-  readonly #ended: boolean;
-  readonly #delimiter: number;
-  readonly #quote: number;
-  readonly #mark: string;
-  readonly #spaced: boolean;
-  #at = 0;
-  #quoted = 0;
-  #stray = 0;
-  /** Of each field; the end is inverted where quotes in the field are doubled. */
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
-  /** Of each record, the number of its first field; one more for what comes next. */
-  readonly #firsts: number[] = [0];
-  /** Of each record, how many quoted fields there are up to its end. */
-  readonly #quotedUpTo: number[] = [];
-  readonly #made: string[][] = [];
-
-  /** @param ended true when the text is the whole file: then its last record counts even without a line break */
-  constructor(text: string, { delimiter, quote, spaced = false }: Dialect, ended: boolean) {
-    this.text = text;
-    this.#ended = ended;
-    this.#delimiter = unitOf(delimiter);
-    this.#quote = unitOf(quote);
-    this.#mark = quote;
-    this.#spaced = spaced;
-  }
-
+export interface Sample extends Records {
   /** Records, at most SAMPLE_RECORDS_MAX. */
-  get length(): number {
-    this.has(SAMPLE_RECORDS_MAX - 1);
-    return this.#firsts.length - 1;
-  }
-
+  readonly length: number;
+  /** How many records that are more than an empty line have so many fields: by width, in the order of the first of each. */
+  readonly rowsByWidth: ReadonlyMap<number, number>;
   /** Fields that were quoted and well formed. */
-  get quotedFields(): number {
-    return this.quotedFieldsIn(SAMPLE_RECORDS_MAX);
-  }
-
+  readonly quotedFields: number;
   /** Quotes inside unquoted fields, text behind a closing quote, or a quoted field that does not end. */
-  get strayQuotes(): number {
-    return this.length === 0 ? 0 : this.#stray;
-  }
-
+  readonly strayQuotes: number;
   /** Fields of the first records that were quoted and well formed, and of what is left out behind them. */
-  quotedFieldsIn(records: number): number {
-    return this.has(records - 1) ? (this.#quotedUpTo[records - 1] ?? 0) : this.#quoted;
-  }
-
-  /** Whether there is such a record, counted from 0. */
-  has(record: number): boolean {
-    const most = Math.min(record + 1, SAMPLE_RECORDS_MAX);
-    while (this.#firsts.length <= most && this.#at < this.text.length) this.#splitRecord();
-    return record < this.#firsts.length - 1;
-  }
-
-  /** Fields of a record that is there. */
-  width(record: number): number {
-    return this.#firsts[record + 1]! - this.#firsts[record]!;
-  }
-
-  /** Whether it is more than an empty line. */
-  isFilled(record: number): boolean {
-    const field = this.#firsts[record]!;
-    return this.width(record) > 1 || this.#endOf(field) > this.#starts[field]!;
-  }
-
-  /** One more than the last field of the record in which something stands. */
-  filledWidth(record: number): number {
-    const first = this.#firsts[record]!;
-    let field = this.#firsts[record + 1]!;
-    while (field > first && this.#isBlank(field - 1)) field--;
-    return field - first;
-  }
-
-  /** What the cell of a record that is there looks like. */
-  kind(record: number, column: number): CellKind {
-    const field = this.#firsts[record]! + column;
-    const end = this.#ends[field]!;
-    return end < 0 ? cellKind(this.at(record)[column]!) : cellKind(this.text, this.#starts[field]!, end);
-  }
-
-  /** The texts of a record that is there. */
-  at(record: number): readonly string[] {
-    const known = this.#made[record];
-    if (known !== undefined) return known;
-    const made = this.#make(record);
-    this.#made[record] = made;
-    return made;
-  }
-
+  quotedFieldsIn(records: number): number;
+  /** Whether a record that is there is more than an empty line. */
+  isFilled(record: number): boolean;
   /** The texts of the first records, at most so many. */
-  first(most: number): readonly (readonly string[])[] {
-    const records: (readonly string[])[] = [];
-    for (let record = 0; record < most && this.has(record); record++) records.push(this.at(record));
-    return records;
-  }
-
-  get records(): readonly (readonly string[])[] {
-    return this.first(SAMPLE_RECORDS_MAX);
-  }
-
-  #make(record: number): string[] {
-    const cells: string[] = [];
-    for (let field = this.#firsts[record]!; field < this.#firsts[record + 1]!; field++) {
-      const cell = this.text.slice(this.#starts[field]!, this.#endOf(field));
-      cells.push(this.#ends[field]! < 0 ? cell.replaceAll(this.#mark + this.#mark, this.#mark) : cell);
-    }
-    return cells;
-  }
-
-  #endOf(field: number): number {
-    const end = this.#ends[field]!;
-    return end < 0 ? ~end : end;
-  }
-
-  #isBlank(field: number): boolean {
-    const end = this.#endOf(field);
-    for (let at = this.#starts[field]!; at < end; at++) if (!isSpace(this.text.charCodeAt(at))) return false;
-    return true;
-  }
-
-  #splitRecord(): void {
-    const { text } = this;
-    for (;;) {
-      this.#splitField();
-      const next = text.charCodeAt(this.#at);
-      if (next === this.#delimiter) {
-        this.#at++;
-        if (this.#at < text.length) continue;
-        this.#add(text.length, text.length);
-      }
-      if (next === CR && text.charCodeAt(this.#at + 1) === LF) this.#at++;
-      const isCut = this.#at >= text.length && next !== LF && next !== CR && !this.#ended;
-      if (!isCut || this.#firsts.length === 1) {
-        this.#firsts.push(this.#starts.length);
-        this.#quotedUpTo.push(this.#quoted);
-      }
-      this.#at++;
-      return;
-    }
-  }
-
-  /** Reads one field; goes on the delimiter or line break behind it. */
-  #splitField(): void {
-    const { text } = this;
-    const start = this.#spaced ? behindSpaces(text, this.#at, this.#quote) : this.#at;
-    let from = start;
-    if (text.charCodeAt(start) === this.#quote) {
-      const end = closingQuote(text, this.#mark, start + 1);
-      if (end >= 0 && this.#isFieldEnd(end + 1)) {
-        this.#at = end + 1;
-        this.#quoted++;
-        const doubled = text.indexOf(this.#mark, start + 1) < end;
-        this.#add(start + 1, doubled ? ~end : end);
-        return;
-      }
-      this.#stray++;
-      // As the readers do: what stands inside the quotes belongs to the field, whatever follows them.
-      if (end >= 0) from = end + 1;
-    }
-    this.#at = this.#unquotedEnd(from);
-    this.#add(start, this.#at);
-  }
-
-  #isFieldEnd(at: number): boolean {
-    const unit = this.text.charCodeAt(at);
-    return at === this.text.length || unit === this.#delimiter || unit === LF || unit === CR;
-  }
-
-  #unquotedEnd(from: number): number {
-    const { text } = this;
-    const { length } = text;
-    const delimiter = this.#delimiter;
-    const quote = this.#quote;
-    let at = from;
-    for (; at < length; at++) {
-      const unit = text.charCodeAt(at);
-      if (unit === delimiter || unit === LF || unit === CR) break;
-      if (unit === quote && at > from) this.#stray++;
-    }
-    return at;
-  }
-
-  #add(start: number, end: number): void {
-    this.#starts.push(start);
-    this.#ends.push(end);
-  }
+  first(most: number): readonly (readonly string[])[];
 }
 
-/** The place of an opening quote behind spaces; without one the place itself. */
-function behindSpaces(text: string, start: number, quote: number): number {
-  let at = start;
-  while (text.charCodeAt(at) === SPACE) at++;
-  return text.charCodeAt(at) === quote ? at : start;
-}
-
-/** The UTF-16 unit that a mark is, -1 for none and for one of two units: a text is compared unit by unit. */
-function unitOf(mark: string): number {
-  return mark.length === 1 ? mark.charCodeAt(0) : -1;
-}
-
-function closingQuote(text: string, quote: string, from: number): number {
-  let at = text.indexOf(quote, from);
-  while (at >= 0 && text[at + 1] === quote) at = text.indexOf(quote, at + 2);
-  return at;
+/** See Sample.rowsByWidth. */
+export function countWidths(sample: Pick<Sample, 'has' | 'isFilled' | 'width'>): Map<number, number> {
+  const rows = new Map<number, number>();
+  for (let record = 0; sample.has(record); record++) {
+    if (!sample.isFilled(record)) continue;
+    const width = sample.width(record);
+    rows.set(width, (rows.get(width) ?? 0) + 1);
+  }
+  return rows;
 }

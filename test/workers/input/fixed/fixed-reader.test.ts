@@ -24,7 +24,7 @@ const read = (text: string, settings: ReadSettings) =>
           columns: COLUMNS,
           headerRow: null,
           preamble: new MetaSearch([], []),
-          footer: {},
+          values: {},
         },
         ...{ heap, arena, source, nullValues, ragged, largeRow },
         ...(windowBytes === undefined ? {} : { windowBytes }),
