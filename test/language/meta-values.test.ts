@@ -63,6 +63,40 @@ operations: [{set: {columns: {no: run.meta.no, first: run.meta.first}}}]`,
     output: 'n,no,first\n1,17,Bank\n2,17,Bank\n',
   },
   {
+    name: 'the first rows of a file without a header, which stay rows',
+    template: `input:
+  csv: {header_row: none}
+  preamble: {run: {record: 0, field: 3}, no: {pattern: '^T,(\\d+)'}}
+operations:
+  - slice: {skip: 1}
+  - set: {columns: {run: run.meta.run, no: run.meta.no}}`,
+    input: 'H,x,2026\n\n1,a,b\nT,17,\n',
+    output: 'column_1,column_2,column_3,run,no\n1,a,b,2026,17\nT,17,,2026,17\n',
+  },
+  {
+    name: 'the first lines of fixed columns without a header, and of a file of lines',
+    template: `input:
+  fixed: {columns: [{name: n, start: 1, length: 4}]}
+  csv: {comment: "#"}
+  preamble: {date: {pattern: '^HDR(\\d+)'}}
+operations: [{filter: {where: '!n.startsWith("HDR")'}}, {set: {columns: {date: run.meta.date}}}]`,
+    input: '# made by\r\nHDR0926\r\n1  \r\n2  \r\n',
+    output: 'n,date\n1,0926\n2,0926\n',
+  },
+  {
+    name: 'the first lines of a file of lines',
+    template: `input: {format: lines, preamble: {day: {record: 1, field: 1}}}
+operations: [{slice: {skip: 2}}, {set: {columns: {day: run.meta.day}}}]`,
+    input: 'Report, all\n2026-01-31\na, b\n',
+    output: 'column_1,day\n"a, b",2026-01-31\n',
+  },
+  {
+    name: 'a first row that lacks a value',
+    template: `input: {csv: {header_row: none, delimiter: ","}, preamble: {run: {record: 0, field: 3}}}`,
+    input: '1,2\n3,4\n',
+    error: 'TEMPLATE_CHECK_FAILED: The file has no value for input.preamble.run.',
+  },
+  {
     name: 'rows above the header of a sheet',
     template: `input: {csv: {header_row: 4}, preamble: {iban: {record: 1, field: 2}, period: {pattern: 'Period\\t(.*)'}}}
 operations: [{set: {columns: {iban: run.meta.iban, period: run.meta.period}}}]`,
@@ -148,5 +182,32 @@ operations: []`,
     name: 'a value that nobody declares',
     template: `input: {preamble: {year: {pattern: x}}}\noperations: [{set: {columns: {a: run.meta.yaer}}}]`,
     problems: ['/operations/0/set/columns/a EXPR_UNKNOWN_COLUMN'],
+  },
+]);
+
+const TOTALS = `input: {csv: {delimiter: ";"}, footer: {total: {pattern: "^Total;(.*)$"}}}
+operations:
+  - {stop_when: {where: a == "Total"}}
+  - {parse_number: {columns: n, decimal: ",", grouping: "."}}
+  - {check_totals: {checks: [{expr: sum(n), equals: {meta: total, decimal: ",", grouping: "."}, tolerance: "0.01"}]}}`;
+
+golden('a total that the file names', [
+  {
+    name: 'that is right, or nearly',
+    template: TOTALS,
+    input: 'a;n\n1;1.000,10\n2;-0,05\nTotal;1.000,06\n',
+    output: 'a,n\n1,1000.10\n2,-0.05\n',
+  },
+  {
+    name: 'that is wrong',
+    template: TOTALS,
+    input: 'a;n\n1;1.000,10\nTotal;1.000,12\n',
+    error: 'TEMPLATE_CHECK_FAILED: Operation 3 check_totals (line 1, /operations/2): Total 1: TOTAL_MISMATCH.',
+  },
+  {
+    name: 'that is no number',
+    template: TOTALS,
+    input: 'a;n\n1;1\nTotal;one\n',
+    error: 'TEMPLATE_CHECK_FAILED',
   },
 ]);

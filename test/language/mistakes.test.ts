@@ -136,6 +136,30 @@ const MISTAKES: readonly Mistake[] = [
     at: '8:15 /operations/0/dedupe/columns',
     says: /Did you mean "by"\?/,
   },
+  ...(
+    [
+      ['{note: x, drop: {columns: party}}', '5 /operations/0', /Put "note" inside, as in \{drop: \{note: /],
+      ["{filter: 'party == null'}", '6 /operations/0/filter', /as in \{filter: \{where: \.\.\.\}\}/],
+      ["{where: 'party == null'}", '5 /operations/0', /Write the operation filter/],
+      ['{map: {a: b}}', '5 /operations/0', /Write the operation map_values/],
+      ["{if: 'party == null'}", '5 /operations/0', /Write the operation set, .*condition \? a : b/],
+      ['{set: {tax: amount}}', '12 /operations/0/set/tax', /For a column of this name write columns: \{"tax": /],
+      ['{aggregate: {metrics: {n: count}}}', '18 /operations/0/aggregate/metrics', /not a mapping\. .*\[\{fn: /],
+      ['{fill_empty: {columns: party, with: x}}', '35 /operations/0/fill_empty/with', /Write value: /],
+      ['{cast: {columns: {amount: float}}}', '23 /operations/0/cast/columns/amount', /Did you mean "number"\?/],
+      [
+        '{split_column: {column: party, separator: x, into: [a]}}',
+        '36 /operations/0/split_column/separator',
+        /by: \{sep/,
+      ],
+      ["{rename: {pattern: '(a)', replace: '$3'}}", '31 /operations/0/rename/replace', /no group "3"/],
+      [
+        "{replace: {columns: party, find: '(a)', replace: '$10', mode: regex}}",
+        '45 /operations/0/replace/replace',
+        /\$\{1\}0/,
+      ],
+    ] as const
+  ).map(([operation, at, says]): Mistake => ({ operation: `  - ${operation}`, at: `8:${at}`, says })),
 ];
 
 test('every mistake gets one message that says where and what to write', async (t) => {

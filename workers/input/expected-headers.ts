@@ -6,7 +6,7 @@ import type { Sliced } from '../run/time-slices.ts';
 import { type ColumnPattern, MATCHED_NAME_LENGTH_MAX } from '../template/column-pattern.ts';
 import type { HeaderMatch, Template } from '../template/template.ts';
 import { expectedTexts } from './detect/header-row.ts';
-import { Sample } from './detect/sample.ts';
+import { TextSample } from './detect/text-sample.ts';
 
 /** Latin letters of which neither Unicode's compatible forms nor case folding make ASCII: a key keeps something of them. */
 const FOREIGN_LETTER = /[\u00C0-\u00D6\u00D8-\u00DE\u00E0-\u00F6\u00F8-\u0131\u0134-\u013E\u0141-\u0148\u014A-\u017E]/;
@@ -98,7 +98,7 @@ export class ExpectedHeaders {
   *hits(bytes: Uint8Array, start: number, end: number, delimiter: string): Sliced<number> {
     const record = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
     if (this.#last?.delimiter === delimiter && this.#last.bytes.equals(record)) return this.#last.hits;
-    const sample = new Sample(record.toString(), { delimiter, quote: '"' }, true);
+    const sample = new TextSample(record.toString(), { delimiter, quote: '"' }, true);
     const hits = yield* expectedTexts(sample.has(0) ? sample.at(0) : [], (cell) => this.has(cell), 0);
     if (record.length <= KEPT_BYTES_MAX) this.#last = { bytes: Buffer.from(record), delimiter, hits };
     return hits;

@@ -4,13 +4,11 @@ import { TextDecoder } from 'node:util';
 import type { EncodingSetting } from '../template/template.ts';
 import { type Encoding, type EncodingTries, encodingOf, NOTHING_TRIED } from './encoding/encoding.ts';
 import { charactersOf } from './encoding/single-byte-table.ts';
+import { utf8OfBytes } from './encoding/utf8-of-bytes.ts';
 import { withoutEndMarks } from './end-mark.ts';
 
 /** Bytes looked at before the first row: 500 records of usual width, and what arrives in the first moments of an upload. */
 export const START_BYTES = 65_536;
-
-/** Stands for what an encoding lacks: the reader will say so. */
-const REPLACEMENT = 0xfffd;
 
 export class FileStart {
   readonly bytes: Uint8Array;
@@ -62,11 +60,13 @@ export function utf8Of(start: Uint8Array, { name, markBytes }: Encoding): Uint8A
   // A decoder is made in C++, which takes as long as all it does for a small file.
   if (name === 'utf-8' && isUtf8(bytes)) return bytes;
   const characters = charactersOf(name);
-  if (characters !== null) return Buffer.from(singleByteText(bytes, characters));
+  if (characters !== null) return utf8OfBytes(bytes, characters);
+  if (name === 'utf-16le') return utf8OfUtf16(bytes);
   return Buffer.from(new TextDecoder(name, { ignoreBOM: true }).decode(bytes, { stream: true }));
 }
 
-function singleByteText(bytes: Uint8Array, characters: Uint16Array): string {
-  const units = Uint16Array.from(bytes, (byte) => (byte < 0x80 ? byte : characters[byte - 0x80]! || REPLACEMENT));
-  return Buffer.from(units.buffer).toString('utf16le');
+/** A character that the end cuts off is left out, as a decoder does that waits for more. */
+function utf8OfUtf16(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf16le');
+  return Buffer.from(/[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text);
 }

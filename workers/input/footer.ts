@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util';
 import { META_RECORDS_MAX } from '../template/section-schemas.ts';
 import type { TemplateInput } from '../template/template.ts';
 import type { Coroutine } from '../thread/coroutine.ts';
-import { Sample } from './detect/sample.ts';
+import { TextSample } from './detect/text-sample.ts';
 import type { Encoding } from './encoding/encoding.ts';
 import { withoutEndMarks } from './end-mark.ts';
 import { utf8Of } from './file-start.ts';
@@ -50,7 +50,7 @@ function footerOf(
   for (const line of lines.reverse()) {
     if (line === '' || (comment !== null && line.startsWith(comment))) continue;
     if (!search.wants(record)) break;
-    const [texts] = new Sample(line, { delimiter, quote }, true).first(1);
+    const [texts] = new TextSample(line, { delimiter, quote }, true).first(1);
     search.take(record++, texts ?? [], delimiter);
   }
   return search.values;

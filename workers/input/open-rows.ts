@@ -4,12 +4,12 @@ import type { Coroutine } from '../thread/coroutine.ts';
 import { chooseFormat, formatNamed } from './choose-format.ts';
 import type { EncodingTries } from './encoding/encoding.ts';
 import { FileStart, START_BYTES } from './file-start.ts';
-import type { InputFormat, PackedFile, WholeFileSettings } from './format.ts';
+import type { InputFormat, OpenSettings, PackedFile, WholeFileSettings } from './format.ts';
 import type { FileHead, RowReader } from './reader.ts';
 import { compressionOf, DECODER_BYTES } from './source/compression.ts';
 import { InflatingSource } from './source/inflating-source.ts';
 import { lookAhead } from './source/prefix-source.ts';
-import type { ByteSource } from './source/source.ts';
+import type { ByteSource, WholeSource } from './source/source.ts';
 import { wholeOf } from './source/whole-copy.ts';
 
 export interface FileSettings extends WholeFileSettings {
@@ -27,14 +27,15 @@ export interface FileSettings extends WholeFileSettings {
 /** Waits for the first bytes, and for all of them where the format needs the whole file. Throws Failed, Cancelled. */
 export function* openRows(stored: ByteSource, settings: FileSettings): Coroutine<RowReader> {
   const { formats, ending, readAhead } = settings;
-  const { head, source, isCompressed } = yield* openContent(stored, settings.inflatedBytesMax, settings.takeMemory);
+  const { head, source, isCompressed } =
+    plainContent(stored) ?? (yield* openContent(stored, settings.inflatedBytesMax, settings.takeMemory));
   if (head.length === 0) throw new Failed('MALFORMED_FILE', 'The file is empty.');
   const start = new FileStart(head, ending, settings.encodingTries);
   const format = chooseFormat(formats, start, settings.input);
   const whole = () => wholeOf(isCompressed ? source : stored, { ...settings, rest: settings.rest ?? waitOnly });
   if (!format.needsWholeFile) {
     if (!isCompressed) readAhead?.prepare(stored.rest?.() ?? null);
-    return yield* format.open(source, start, { ...settings, whole });
+    return yield* format.open(source, start, openSettings(settings, whole));
   }
   const file = yield* whole();
   const packed = format.within === undefined ? null : yield* format.within(file, settings);
@@ -49,7 +50,7 @@ function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowR
     const start = new FileStart(head, packed.ending, settings.encodingTries);
     const format = chooseFormat(settings.formats, start, settings.input);
     const whole = () => wholeOf(source, { ...settings, rest: settings.rest ?? waitOnly });
-    if (!format.needsWholeFile) return yield* format.open(source, start, { ...settings, whole });
+    if (!format.needsWholeFile) return yield* format.open(source, start, openSettings(settings, whole));
     const file = yield* whole();
     const nested = format.within === undefined ? null : yield* format.within(file, settings);
     if (nested === null) return yield* format.open(file, start, settings);
@@ -61,6 +62,26 @@ function* openPacked(packed: PackedFile, settings: FileSettings): Coroutine<RowR
   }
 }
 
+/** Field by field: the engine copies as many with `...` many times as slowly, and each small file would pay for it. */
+function openSettings(settings: FileSettings, whole: () => Coroutine<WholeSource>): OpenSettings {
+  const copy: Readonly<Record<keyof OpenSettings, unknown>> & OpenSettings = {
+    input: settings.input,
+    overrides: settings.overrides,
+    expected: settings.expected,
+    arena: settings.arena,
+    kernel: settings.kernel,
+    largeRow: settings.largeRow,
+    readAhead: settings.readAhead,
+    giveWay: settings.giveWay,
+    clock: settings.clock,
+    whole,
+    onDoubt: settings.onDoubt,
+    onExplained: settings.onExplained,
+    onSheets: settings.onSheets,
+  };
+  return copy;
+}
+
 /** What an upload holds, inflated where it was compressed. */
 export interface Content {
   /** Its first START_BYTES. */
@@ -68,6 +89,12 @@ export interface Content {
   /** From the first byte on. */
   readonly source: ByteSource;
   readonly isCompressed: boolean;
+}
+
+/** Of a small upload that is all there and was not compressed; null: of any other. */
+function plainContent(stored: ByteSource): Content | null {
+  const head = stored.whole?.(START_BYTES) ?? null;
+  return head === null || compressionOf(head) !== null ? null : { head, source: stored, isCompressed: false };
 }
 
 /** Waits for the first bytes. Throws Failed, Cancelled. */

@@ -17,8 +17,12 @@ export interface OutputSection<Written extends TSchema = TSchema, Settings = unk
    * @param format name of the output's format, which need not be one of this section's
    */
   settings(written: Static<Written>, format: string): Settings;
-  /** Reports what the schema cannot say. Pointers begin in the section, such as "/delimiter". Parameters as above. */
-  check(settings: Settings, format: string, report: ReportProblem): void;
+  /**
+   * Reports what the schema cannot say. Pointers begin in the section, such as "/delimiter". Parameters as above.
+   *
+   * @param metaNames of the values that `input.preamble` and `input.footer` declare
+   */
+  check(settings: Settings, format: string, report: ReportProblem, metaNames: ReadonlySet<string>): void;
   /** As `check`, of the output's columns as far as the Template alone tells them; only for a format of this section. */
   checkColumns?(settings: Settings, columns: readonly Column[], report: ReportProblem): void;
 }

@@ -1,5 +1,6 @@
 // The contract between the last operation and the output: writers turn batches into bytes.
 import type { Batch } from '../batch/batch.ts';
+import type { MetaValues } from '../input/reader.ts';
 import type { Kernel } from '../kernel/bindings/kernel.ts';
 import type { Heap } from '../memory/heap.ts';
 import type { Pauses } from '../run/slice-clock.ts';
@@ -31,6 +32,8 @@ export interface WriterTools {
   readonly heap: Heap;
   readonly clock: Pauses;
   readonly sink: OutputSink;
+  /** Values above and below the table of the file; none unless given. */
+  readonly meta?: MetaValues;
   /** Behind the first of several parts of an output (OutputFile.splittable): nothing is written before the rows. */
   readonly continues?: boolean;
   /** Bytes of the buffer before the sink; OUTPUT_BUFFER_BYTES unless a test wants a small one. */

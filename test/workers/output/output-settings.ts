@@ -29,6 +29,7 @@ export function csvOutput({ format = 'csv', formulaGuard = 'auto', ...chosen }: 
     encoding: 'utf-8',
     unmappable: 'fail',
     header: true,
+    preamble: [],
     decimal: '.',
     dateFormat: null,
     boolean: ['true', 'false'],

@@ -23,6 +23,8 @@ export interface CsvDialect {
   readonly headerRow: number | null;
   /** Lines of the header, of which `headerRow` is the last; one unless given. */
   readonly headerLines?: number;
+  /** The first record is one for Excel (separator-line.ts). Of a file with a header it is one of those above it. */
+  readonly hasSeparatorLine?: boolean;
   /** Rows have one field more than the header: which column lacks a name. */
   readonly nameless?: 'first' | 'last';
 }
@@ -44,7 +46,7 @@ export interface CsvReaderParts {
   /** For the FileHead, beside the dialect. */
   readonly found?: Pick<FileHead, 'delimiter' | 'quotesAfterSpace' | 'hasComments' | 'oneColumn' | 'headerLines'>;
   /** Counts the lines that are left out. */
-  readonly comments?: { readonly lines: number };
+  readonly comments?: { readonly lines: number } | undefined;
   /**
    * Where nobody has declared the delimiter: so many rows with filled fields beyond the header's fail the file when most
    * rows are such. Without it they are counted.
@@ -73,7 +75,9 @@ export function headOf(parts: CsvReaderParts, headers: readonly string[]): FileH
   const { type, encoding, dialect, found, preamble, meta } = parts;
   const quote = dialect.quote === '' ? null : dialect.quote;
   const { delimiter, headerRow } = dialect;
-  return { format: CSV, type, encoding, delimiter, quote, headerRow, headers, ...found, ...metaOf(preamble, meta) };
+  const head: FileHead = { format: CSV, type, encoding, delimiter, quote, headerRow, headers };
+  if (found === undefined && preamble === undefined && meta === undefined) return head;
+  return { ...head, ...found, ...metaOf(preamble, meta) };
 }
 
 function metaOf(preamble: MetaSearch | undefined, meta: MetaValues | undefined): Pick<FileHead, 'meta'> {
@@ -82,7 +86,11 @@ function metaOf(preamble: MetaSearch | undefined, meta: MetaValues | undefined):
 
 /** True when the SIMD kernels read this dialect; else it is the plain lane's. */
 export function isFastDialect(dialect: CsvDialect): boolean {
-  return [dialect.delimiter, dialect.quote].every((character) => character === '' || isAscii(character));
+  return isFast(dialect.delimiter) && isFast(dialect.quote);
+}
+
+function isFast(character: string): boolean {
+  return character === '' || isAscii(character);
 }
 
 /** By the request or the Template: it is obeyed then, whatever the rows. */

@@ -23,6 +23,14 @@ const NO_QUOTE = 0xff;
 /** Stands for no delimiter, for the same reason. */
 const NO_DELIMITER = 0xfe;
 
+/** Of most files, and of all Runs of a thread the same: they never change. */
+const FIRST_COLUMNS: readonly RawColumn[] = Array.from({ length: 64 }, (_, field) => ({ kind: 'raw', field }));
+
+function rawColumns(count: number): readonly RawColumn[] {
+  if (count <= FIRST_COLUMNS.length) return FIRST_COLUMNS.slice(0, count);
+  return Array.from({ length: count }, (_, field) => FIRST_COLUMNS[field] ?? { kind: 'raw', field });
+}
+
 /**
  * Reads up to the header, waiting for bytes. The dialect must be a fast one (isFastDialect). Throws Failed
  * (MALFORMED_FILE); the source is then closed.
@@ -82,7 +90,7 @@ class CsvReader implements RowReader {
     const rules = { columns, quote, raggedFails, strayFails, emptyIsNull: nullTexts.empty };
     this.#table = new RowTable(heap, kernel, rules, this.#counts);
     this.#materialiser = new Materialiser(heap, kernel, nullTexts, quote, columns);
-    this.#columns = header.texts.map((_, field) => ({ kind: 'raw', field }));
+    this.#columns = rawColumns(columns);
     this.#selection = new RowNumbers(heap);
     const { at } = this.#table;
     const rawQuote = dialect.quote === '' ? 0 : quote;

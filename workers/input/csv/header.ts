@@ -52,13 +52,14 @@ export function headerRules({ dialect, strayQuotes, preamble }: CsvReaderParts):
  */
 export function* readHeader(
   records: LeadingRecords,
-  { headerRow, headerLines = 1, nameless }: CsvDialect,
+  { headerRow, headerLines = 1, nameless, hasSeparatorLine = false }: CsvDialect,
   { strayFails, preamble, delimiter }: HeaderRules,
   giveWay: () => Promise<void>,
 ): Coroutine<CsvHeader> {
   const lines: (readonly string[])[] = [];
   let skipped = 0;
   let allBlank = true;
+  let isLeftOut = headerRow === null && hasSeparatorLine;
   for (;;) {
     const record = records.peek();
     if (record === 'wait') {
@@ -66,6 +67,11 @@ export function* readHeader(
       continue;
     }
     if (record === 'end') throw malformed(allBlank ? 'empty' : 'header', 0);
+    if (isLeftOut) {
+      records.skip();
+      isLeftOut = false;
+      continue;
+    }
     allBlank &&= record.blank;
     if (headerRow === null ? !record.blank : skipped + headerLines > headerRow) {
       if (record.fields > COLUMNS_MAX) throw malformed('columns', record.line);

@@ -1,9 +1,8 @@
 // From the bytes of a CSV to a reader of its rows: encoding, dialect, header row, lane.
 import type { Pauses } from '../../run/slice-clock.ts';
 import type { Sliced } from '../../run/time-slices.ts';
-import type { TemplateInput } from '../../template/template.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
-import { type DetectedForm, detectForm, sampleText } from '../detect/detect-form.ts';
+import { type DetectedForm, detectForm } from '../detect/detect-form.ts';
 import { explainForm } from '../detect/explain-form.ts';
 import { textSource } from '../encoding/text-source.ts';
 import { guessed } from '../encoding/undecodable.ts';
@@ -11,6 +10,7 @@ import type { FileStart } from '../file-start.ts';
 import { readFooter } from '../footer.ts';
 import type { OpenSettings } from '../format.ts';
 import { MetaSearch } from '../meta-values.ts';
+import { valuesOfFirstRows } from '../preamble.ts';
 import type { RowReader } from '../reader.ts';
 import type { ByteSource } from '../source/source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
@@ -19,6 +19,7 @@ import { type CsvReaderParts, goOnAtOnce, isDelimiterDeclared, isFastDialect } f
 import { openCsvReader } from './csv-reader.ts';
 import { malformed, WIDE_ROWS_MIN } from './malformed.ts';
 import { openPlainReader } from './plain-reader.ts';
+import { type SeparatorLine, separatorLine } from './separator-line.ts';
 
 /** @param raw the bytes from the first one on. Throws Failed. */
 export function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettings): Coroutine<RowReader> {
@@ -28,8 +29,10 @@ export function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettin
   const text = start.text(csv.encoding);
   const sample = csv.comment === null ? text : uncommented(text, csv.comment);
   const giveWay = settings.giveWay ?? goOnAtOnce;
+  const separator = settings.input.format === 'lines' ? null : separatorLine(sample);
+  const table = separator === null ? sample : sample.subarray(separator.bytes);
   const form = declaredHeader(
-    yield* inSlices(formOf(sample, start.isWhole, settings), settings.clock, giveWay),
+    yield* inSlices(formOf(table, separator, start.isWhole, settings), settings.clock, giveWay),
     settings,
   );
   if (form.isDoubtful === true) {
@@ -37,10 +40,19 @@ export function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettin
     if (settings.onDoubt === undefined) throw failed;
     settings.onDoubt(failed);
   }
-  settings.onExplained?.(explainForm(sampleText(sample), start.isWhole, form));
-  const { quote, headerRow, headerLines, nameless } = form;
+  settings.onExplained?.(explainForm(table, start.isWhole, form));
+  const { quote, headerLines, nameless } = form;
   const delimiter = form.oneColumn === true ? '' : form.delimiter!;
-  const footer = yield* readFooter({ delimiter, quote, encoding }, settings);
+  // Records are counted from the first one of the file.
+  const headerRow = form.headerRow === null || separator === null ? form.headerRow : form.headerRow + 1;
+  const footer =
+    settings.input.footer.length === 0 ? null : yield* readFooter({ delimiter, quote, encoding }, settings);
+  const { preamble } = settings.input;
+  // Without a header nothing stands above it: the first rows are looked at.
+  const first =
+    headerRow === null && preamble.length > 0
+      ? valuesOfFirstRows(sample, start.isWhole, { delimiter, quote }, settings.input)
+      : null;
   let source = textSource(footer?.source ?? raw, encoding, settings);
   let comments: UncommentedSource | undefined;
   if (csv.comment !== null) {
@@ -53,17 +65,17 @@ export function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettin
     arena: settings.arena,
     kernel: settings.kernel,
     source,
-    dialect: { delimiter, quote, headerRow, headerLines, nameless },
-    found: { ...foundOf(form), ...(comments !== undefined && { hasComments: true as const }) },
-    ...(comments !== undefined && { comments }),
+    dialect: { delimiter, quote, headerRow, headerLines, nameless, hasSeparatorLine: separator !== null },
+    found: foundOf(form, comments !== undefined),
+    comments,
     wideRowsMin: isDelimiterDeclared(settings) ? Number.POSITIVE_INFINITY : WIDE_ROWS_MIN,
     nullValues: settings.input.nullValues,
     ragged: csv.ragged,
     strayQuotes: csv.strayQuotes,
     type: form.delimiter === '\t' ? 'tsv' : 'csv',
     encoding: encoding.name,
-    ...(settings.input.preamble.length > 0 && { preamble: preambleOf(settings.input) }),
-    ...(footer !== null && { meta: footer.values }),
+    preamble: preamble.length > 0 && first === null ? new MetaSearch(preamble, settings.input.nullValues) : undefined,
+    meta: footer === null && first === null ? undefined : { ...first, ...footer?.values },
     largeRow: settings.largeRow,
     readAhead: settings.readAhead,
     giveWay,
@@ -73,16 +85,28 @@ export function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettin
 }
 
 /** How the file is read, where the Template and the request do not say all. */
-function* formOf(sample: Uint8Array, isWhole: boolean, settings: OpenSettings): Sliced<DetectedForm> {
+function formOf(
+  sample: Uint8Array,
+  separator: SeparatorLine | null,
+  isWhole: boolean,
+  settings: OpenSettings,
+): Sliced<DetectedForm> {
   const { overrides, input, expected } = settings;
-  const { delimiter, quote, headerRow: declared } = input.csv;
-  const headerRow = overrides.headerRow ?? declared;
+  const { quote, headerRow: declared } = input.csv;
+  const given = overrides.headerRow ?? declared;
+  // Who names the first record means the first one of the table.
+  const headerRow = typeof given === 'number' && separator !== null ? Math.max(0, given - 1) : given;
+  const delimiter = input.csv.delimiter ?? separator?.delimiter ?? null;
   if (input.format === 'lines') {
-    const row = headerRow ?? (input.csv.headerRows === null ? 'none' : 0);
-    return { delimiter: null, quote: '', oneColumn: true, headerRow: row === 'none' ? null : row };
+    return linesForm(headerRow ?? (input.csv.headerRows === null ? 'none' : 0));
   }
   const known = { delimiter: overrides.delimiter ?? delimiter, quote, headerRow, expected };
-  return yield* detectForm(sample, isWhole, known, settings);
+  return detectForm(sample, isWhole, known, settings);
+}
+
+// biome-ignore lint/correctness/useYield: there is nothing to detect
+function* linesForm(row: number | 'none'): Sliced<DetectedForm> {
+  return { delimiter: null, quote: '', oneColumn: true, headerRow: row === 'none' ? null : row };
 }
 
 /** With as many lines of the header as the Template says. */
@@ -104,15 +128,16 @@ function* inSlices<T>(work: Sliced<T>, clock: Pauses | undefined, giveWay: () =>
   }
 }
 
-function preambleOf({ preamble, nullValues }: TemplateInput): MetaSearch {
-  return new MetaSearch(preamble, nullValues);
-}
-
-function foundOf({ delimiter, spaced, oneColumn, headerLines }: DetectedForm): NonNullable<CsvReaderParts['found']> {
+/** What is not in the dialect; most files have nothing of it. */
+function foundOf(form: DetectedForm, hasComments: boolean): CsvReaderParts['found'] {
+  const { delimiter, spaced, oneColumn, headerLines } = form;
+  const isOwn = delimiter !== null && spaced === undefined && oneColumn === undefined && headerLines === undefined;
+  if (isOwn && !hasComments) return undefined;
   return {
     delimiter,
     ...(spaced && { quotesAfterSpace: spaced }),
     ...(oneColumn && { oneColumn }),
     ...(headerLines !== undefined && { headerLines }),
+    ...(hasComments && { hasComments: true as const }),
   };
 }

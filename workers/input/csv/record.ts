@@ -10,19 +10,12 @@ const CR = 13;
 
 /** @param quote '' for none */
 export function leadingRecords(feed: RecordFeed, quote: string): LeadingRecords {
-  const record = new IndexedRecord(feed.heap, feed.index, quote);
-  return {
-    peek: () => {
-      const state = feed.advance();
-      return state === 'rows' ? record.look() : state;
-    },
-    wait: () => feed.window.wait(),
-    skip: () => record.skip(),
-  };
+  return new IndexedRecord(feed, quote);
 }
 
 /** The record at the index's cursor. One object for all: most records are only skipped, and there may be millions. */
-class IndexedRecord implements LeadingRecord {
+class IndexedRecord implements LeadingRecord, LeadingRecords {
+  readonly #feed: RecordFeed;
   fields = 0;
   blank = true;
   readonly #heap: Heap;
@@ -31,17 +24,27 @@ class IndexedRecord implements LeadingRecord {
   /** Address behind its last structural. */
   #behind = 0;
 
-  constructor(heap: Heap, index: StructuralIndex, quote: string) {
-    this.#heap = heap;
-    this.#index = index;
+  constructor(feed: RecordFeed, quote: string) {
+    this.#feed = feed;
+    this.#heap = feed.heap;
+    this.#index = feed.index;
     this.#quote = quote;
+  }
+
+  peek(): LeadingRecord | 'wait' | 'end' {
+    const state = this.#feed.advance();
+    return state === 'rows' ? this.#look() : state;
+  }
+
+  wait(): Promise<void> {
+    return this.#feed.window.wait();
   }
 
   get line(): number {
     return this.#index.lineOf(this.#index.rowStart);
   }
 
-  look(): this {
+  #look(): this {
     const { u8, u32 } = this.#heap;
     const { cursor, rowStart } = this.#index;
     let entry = cursor;

@@ -1,4 +1,4 @@
-// Splits the text of one record exactly by the rules of docs/template-language.md, whatever its dialect. Used where csv-parse has lost
+// Splits the text of one record exactly by the rules of docs/reference/input.md, whatever its dialect. Used where csv-parse has lost
 // how a field was written (text behind a closing quote), and to find a place in a record.
 
 export interface SplitRecord {

@@ -159,8 +159,9 @@ export class Window {
     this.filled = rowStart;
   }
 
-  /** Takes complete rows that another thread has read, instead of a filling. */
-  put(rows: Uint8Array, complete: boolean): void {
+  /** Takes complete rows that another thread has read up to the byte `at` of the file, instead of a filling. */
+  put(rows: Uint8Array, complete: boolean, at: number): void {
+    this.#source.passed?.(at);
     const { u8 } = this.#heap;
     this.start = this.base;
     this.filled = this.start + rows.length;

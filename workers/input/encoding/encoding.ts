@@ -6,7 +6,7 @@ import type { EncodingSetting } from '../../template/template.ts';
 import { highLinesOf } from './high-lines.ts';
 import { AUTO, encodingName } from './labels.ts';
 import { likelyEncodings } from './likely-encoding.ts';
-import { charactersOf } from './single-byte-table.ts';
+import { charactersOf, isTotal } from './single-byte-table.ts';
 import { Undecodable } from './undecodable.ts';
 
 export interface Encoding {
@@ -106,7 +106,8 @@ function looksLikeUtf16(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
 function mayBeValid(head: Uint8Array, isWhole: boolean, name: string): boolean {
   if (name === 'utf-8') return isUtf8(isWhole ? head : head.subarray(0, lastBoundary(head)));
   const characters = charactersOf(name);
-  if (characters !== null) return head.every((byte) => byte < 0x80 || characters[byte - 0x80] !== 0);
+  if (characters !== null)
+    return isTotal(characters) || head.every((byte) => byte < 0x80 || characters[byte - 0x80] !== 0);
   try {
     new TextDecoder(name, { fatal: true }).decode(head, { stream: !isWhole });
     return true;

@@ -6,7 +6,11 @@ import type { DecodeWork } from '../source/decode-work.ts';
 import type { ByteSource, FileRest } from '../source/source.ts';
 import { charactersIn } from './characters-in.ts';
 import { lineBreaks } from './line-breaks.ts';
+import { isTotal } from './single-byte-table.ts';
 import { notValid } from './undecodable.ts';
+
+/** Characters from here on take three bytes of UTF-8, those before, outside of ASCII, two. */
+const THREE_BYTES_MIN = 0x800;
 
 /** Bytes decoded at a time: with what becomes of them they stay in the L2 cache. */
 const PIECE_BYTES = 32_768;
@@ -33,7 +37,7 @@ export class SingleByteSource implements ByteSource {
     this.#encoding = encoding;
     this.#heap = heap;
     this.#kernel = kernel;
-    this.#isTotal = characters.every((character) => character !== 0);
+    this.#isTotal = isTotal(characters);
     this.#state = heap.allocate(STATE_BYTES);
     this.#table = heap.allocate(TABLE_BYTES);
     this.#piece = heap.allocate(PIECE_BYTES);
@@ -63,6 +67,10 @@ export class SingleByteSource implements ByteSource {
   seek(at: number): void {
     this.#inner.seek!(at);
     this.#from = this.#to;
+  }
+
+  passed(at: number): void {
+    this.#inner.passed?.(at);
   }
 
   bytesOf(text: Uint8Array): number {
@@ -100,8 +108,8 @@ export class SingleByteSource implements ByteSource {
 /** See layout/single-byte.ts. */
 function wordOf(character: number): number {
   if (character === 0) return 0;
-  const bytes = Buffer.from(String.fromCharCode(character));
-  let word = bytes.length << LENGTH_SHIFT;
-  for (const [index, byte] of bytes.entries()) word |= byte << (index * 8);
-  return word;
+  if (character < THREE_BYTES_MIN)
+    return (2 << LENGTH_SHIFT) | (0xc0 | (character >>> 6)) | ((0x80 | (character & 0x3f)) << 8);
+  const last = (0x80 | (character & 0x3f)) << 16;
+  return (3 << LENGTH_SHIFT) | (0xe0 | (character >>> 12)) | ((0x80 | ((character >>> 6) & 0x3f)) << 8) | last;
 }

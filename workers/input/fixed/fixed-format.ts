@@ -8,8 +8,9 @@ import { certain } from '../explanation.ts';
 import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
 import { MetaSearch } from '../meta-values.ts';
+import { valuesOfFirstRows } from '../preamble.ts';
 import { refusalOf } from '../refusal.ts';
-import { UncommentedSource } from '../source/uncommented-source.ts';
+import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
 
 /** Name of the format, and type in the report. */
 export const FIXED = 'fixed';
@@ -40,6 +41,11 @@ export const fixedFormat: StreamedFormat = {
       csv.comment === null
         ? undefined
         : new UncommentedSource(text, { mark: csv.comment, delimiter: '', quote: '', spaced: false });
+    const headerRow = header === 'none' ? null : header;
+    const first = start.text(csv.encoding);
+    const sample = csv.comment === null ? first : uncommented(first, csv.comment);
+    const above =
+      headerRow === null ? valuesOfFirstRows(sample, start.isWhole, { delimiter: '', quote: '' }, settings.input) : {};
     return yield* openFixedReader({
       format: FIXED,
       heap: settings.arena.heap,
@@ -48,12 +54,12 @@ export const fixedFormat: StreamedFormat = {
       comments,
       encoding: encoding.name,
       columns: fixed!.columns,
-      headerRow: header === 'none' ? null : header,
+      headerRow,
       nullValues,
       ragged: csv.ragged,
       largeRow: settings.largeRow,
       preamble: new MetaSearch(settings.input.preamble, nullValues),
-      footer: footer?.values ?? {},
+      values: { ...above, ...footer?.values },
     });
   },
 };

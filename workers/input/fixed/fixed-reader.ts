@@ -50,8 +50,8 @@ export interface FixedReaderParts {
   readonly preamble: MetaSearch;
   /** Counts the lines that are left out. */
   readonly comments?: { readonly lines: number } | undefined;
-  /** Values below the table. */
-  readonly footer: MetaValues;
+  /** Values below the table, and without a header those of its first lines. */
+  readonly values: MetaValues;
   /** Bytes read at a time; results do not depend on it. */
   readonly windowBytes?: number;
 }
@@ -160,7 +160,7 @@ class FixedReader implements RowReader {
 
   /** Behind the last line above the table. */
   keepMeta(): void {
-    this.head = { ...this.head, meta: { ...this.#parts.preamble.values, ...this.#parts.footer } };
+    this.head = { ...this.head, meta: { ...this.#parts.preamble.values, ...this.#parts.values } };
   }
 
   describe(report: RunReport): void {

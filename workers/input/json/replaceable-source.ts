@@ -28,6 +28,10 @@ export class ReplaceableSource implements ByteSource {
     this.#inner.seek!(at);
   }
 
+  passed(at: number): void {
+    this.#inner.passed?.(at);
+  }
+
   bytesOf(text: Uint8Array): number {
     return this.#inner.bytesOf?.(text) ?? text.length;
   }

@@ -12,6 +12,7 @@ import type { LeafPages } from './leaf-pages.ts';
 import { JSON_DEPTH_MAX } from './limits.ts';
 import { malformedParquet } from './malformed-parquet.ts';
 import type { NullTexts } from './null-texts.ts';
+import { NUMBER_BYTES_MAX, putNumber } from './number-digits.ts';
 import { PageRegion } from './page-memory.ts';
 import { TextBlocks } from './text-blocks.ts';
 import type { ValueForm } from './value-form.ts';
@@ -101,6 +102,7 @@ export class LeafCells {
       return;
     }
     if (this.#view.buffer !== this.#arena.heap.u8.buffer) this.#view = new DataView(this.#arena.heap.u8.buffer);
+    if (texts === null && this.#putDigits(index, at)) return;
     const made = text(this.#view, at, bytes);
     if (!this.#form.isNative(made)) this.kinds[index] = KIND_TEXT;
     this.bytes[index] = made.length;
@@ -108,6 +110,19 @@ export class LeafCells {
       this.#arena.write(made);
       this.at[index] = this.#arena.next - made.length;
     } else this.at[index] = texts.write(made);
+  }
+
+  /** False where the number is left to its text. */
+  #putDigits(index: number, at: number): boolean {
+    const arena = this.#arena;
+    const { digits } = this.#form;
+    if (digits === undefined || arena.freeBytes < NUMBER_BYTES_MAX) return false;
+    const bytes = putNumber(this.#view, at, digits, arena.heap.u8, arena.next);
+    if (bytes === 0) return false;
+    this.at[index] = arena.next;
+    this.bytes[index] = bytes;
+    arena.next += bytes;
+    return true;
   }
 
   #finishText(index: number, isAscii: boolean): void {

@@ -10,6 +10,7 @@ import {
 } from '../../kernel/layout/native-kinds.ts';
 import { DECIMAL_BYTES_MAX, DECIMAL_SCALE_MAX } from './limits.ts';
 import { malformedParquet, unsupportedParquet } from './malformed-parquet.ts';
+import { type DigitsForm, digitsForm } from './number-digits.ts';
 import { decimalText, decimalTextOfBytes, doubleText, floatText, halfFloat } from './number-texts.ts';
 import {
   BOOLEAN,
@@ -33,6 +34,8 @@ export interface ValueForm {
   readonly kind: number;
   /** Null: the bytes themselves are the text. */
   readonly text: ValueText | null;
+  /** Of numbers, where the digits of most are written without a text between. */
+  readonly digits?: DigitsForm;
   /** Longer values have no sense. */
   readonly bytesMax?: number;
   /** False for texts that are none of the kind: a number that is none, a date beyond year 9999. Those cells are text. */
@@ -96,14 +99,14 @@ function formOf({ physical, typeLength, meaning }: SchemaNode): ValueForm | null
     case FLOAT:
       return number((view, at) => floatText(view.getFloat32(at, true)));
     case DOUBLE:
-      return number((view, at) => doubleText(view.getFloat64(at, true)));
+      return number((view, at) => doubleText(view.getFloat64(at, true)), digitsForm('double'));
     default:
       return bytesForm(meaning, physical === FIXED_LEN_BYTE_ARRAY ? typeLength : 0);
   }
 }
 
-function number(text: ValueText): ValueForm {
-  return { kind: KIND_NUMBER, text, isNative: endsWithDigit };
+function number(text: ValueText, digits: DigitsForm | null = null): ValueForm {
+  return { kind: KIND_NUMBER, text, isNative: endsWithDigit, ...(digits !== null && { digits }) };
 }
 
 function int32Form(meaning: Meaning): ValueForm | null {
@@ -117,12 +120,15 @@ function int32Form(meaning: Meaning): ValueForm | null {
         isNative: isTimeOfDay,
       };
     case 'decimal':
-      return number((view, at) => decimalText(String(view.getInt32(at, true)), meaning.scale));
+      return number(
+        (view, at) => decimalText(String(view.getInt32(at, true)), meaning.scale),
+        digitsForm('int32', meaning.scale),
+      );
     case 'unsigned':
-      return number((view, at) => String(view.getUint32(at, true)));
+      return number((view, at) => String(view.getUint32(at, true)), digitsForm('uint32'));
     default:
       return meaning.is === 'plain' || meaning.is === 'null'
-        ? number((view, at) => String(view.getInt32(at, true)))
+        ? number((view, at) => String(view.getInt32(at, true)), digitsForm('int32'))
         : null;
   }
 }
@@ -142,12 +148,15 @@ function int64Form(meaning: Meaning): ValueForm | null {
         isNative: beginsWithDigit,
       };
     case 'decimal':
-      return number((view, at) => decimalText(String(view.getBigInt64(at, true)), meaning.scale));
+      return number(
+        (view, at) => decimalText(String(view.getBigInt64(at, true)), meaning.scale),
+        digitsForm('int64', meaning.scale),
+      );
     case 'unsigned':
       return number((view, at) => String(view.getBigUint64(at, true)));
     default:
       return meaning.is === 'plain' || meaning.is === 'null'
-        ? number((view, at) => String(view.getBigInt64(at, true)))
+        ? number((view, at) => String(view.getBigInt64(at, true)), digitsForm('int64'))
         : null;
   }
 }

@@ -98,11 +98,11 @@ export class ReadAheadRows {
   #take(chunk: Chunk): void {
     const { base } = this.#window;
     const { bytes } = this.#readAhead;
-    this.#window.put(bytes.subarray(base, base + chunk.bytes), chunk.last);
+    this.#at! += chunk.fileBytes;
+    this.#window.put(bytes.subarray(base, base + chunk.bytes), chunk.last, this.#at!);
     this.#rows.put(bytes, chunk, base);
     this.#readAhead.taken();
     this.#hasBrought = true;
-    this.#at! += chunk.fileBytes;
     if (chunk.last) this.close();
   }
 

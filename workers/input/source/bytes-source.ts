@@ -47,6 +47,10 @@ export class BytesSource implements StoredSource {
     return bytes.length;
   }
 
+  get reachedBytes(): number {
+    return this.#at;
+  }
+
   rewind(): void {
     this.#at = 0;
   }

@@ -9,6 +9,8 @@ export class FileSource implements StoredSource {
   #descriptor: number | null = null;
   readonly #from: number;
   #at: number;
+  /** Behind what was last read, here or by others. */
+  #reached: number;
   #knownBytes: number;
   #complete = false;
   #cancelled = false;
@@ -23,6 +25,7 @@ export class FileSource implements StoredSource {
     this.#path = path;
     this.#from = from;
     this.#at = from;
+    this.#reached = from;
     this.#knownBytes = from;
   }
 
@@ -55,6 +58,7 @@ export class FileSource implements StoredSource {
     if (bytes === 0) return 0;
     const got = this.#readSome(target, 0, bytes, this.#at);
     this.#at += got;
+    this.#reached = this.#at;
     return got;
   }
 
@@ -74,6 +78,7 @@ export class FileSource implements StoredSource {
   readAt(target: Uint8Array, position: number): number {
     const bytes = Math.max(0, Math.min(target.length, this.sizeBytes - position));
     for (let at = 0; at < bytes; ) at += this.#readSome(target, at, bytes - at, this.#from + position + at);
+    this.#reached = this.#from + position + bytes;
     return bytes;
   }
 
@@ -89,6 +94,14 @@ export class FileSource implements StoredSource {
     this.#at = at;
   }
 
+  passed(at: number): void {
+    this.#reached = at;
+  }
+
+  get reachedBytes(): number {
+    return this.#reached - this.#from;
+  }
+
   async wait(): Promise<void> {
     if (!this.#cancelled && !this.#isSetAside && this.#isOut) await this.#change();
     if (this.#cancelled || (this.#isSetAside && this.#isOut)) throw new Cancelled();
@@ -96,6 +109,7 @@ export class FileSource implements StoredSource {
 
   rewind(): void {
     this.#at = this.#from;
+    this.#reached = this.#from;
   }
 
   close(): void {

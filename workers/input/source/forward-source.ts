@@ -27,6 +27,10 @@ export class ForwardSource implements ByteSource {
     this.#at += at - this.rest()!.from;
   }
 
+  passed(at: number): void {
+    this.#whole.passed?.(at);
+  }
+
   wait(): Promise<void> {
     return Promise.resolve();
   }

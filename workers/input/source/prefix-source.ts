@@ -33,6 +33,10 @@ class PrefixSource implements ByteSource {
     this.#rest.seek!(at);
   }
 
+  passed(at: number): void {
+    this.#rest.passed?.(at);
+  }
+
   wait(): Promise<void> {
     return this.#at < this.#prefix.length ? Promise.resolve() : this.#rest.wait();
   }

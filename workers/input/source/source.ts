@@ -14,6 +14,8 @@ export interface ByteSource {
   rest?(): FileRest | null;
   /** Goes on at a byte of that file. */
   seek?(at: number): void;
+  /** Others have brought the bytes of that file up to this one: for whoever shows how far it is. */
+  passed?(at: number): void;
   /** Bytes of that file that became a text which was read; without it as many as the text has. */
   bytesOf?(text: Uint8Array): number;
   /** How others make text of its bytes; null, as without it: they are text. */
@@ -38,6 +40,8 @@ export interface WholeSource {
   readonly sizeBytes: number;
   /** The file in which the bytes from `position` on stand as they are; without it: they stand nowhere. */
   restAt?(position: number): FileRest;
+  /** As that of a ByteSource. */
+  passed?(at: number): void;
   /** Fills `target` with the bytes from `position` on; gives how many, fewer only at the end of the file. */
   readAt(target: Uint8Array, position: number): number;
   close(): void;
@@ -52,5 +56,7 @@ export interface StoredSource extends ByteSource, WholeSource {
   readonly hasArrived: boolean;
   /** Resolves when all bytes are there. Rejects with Cancelled: also when its Run is to make room for others (set_aside). */
   arrival(): Promise<void>;
+  /** Where it was last read, in bytes from its first one. */
+  readonly reachedBytes: number;
   rewind(): void;
 }

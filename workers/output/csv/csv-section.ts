@@ -6,6 +6,7 @@ import type { ReportProblem } from '../../template/template.ts';
 import { compileDatePattern } from '../../values/date-pattern.ts';
 import { defineOutputSection } from '../format.ts';
 import { outputEncoding, outputEncodings } from '../sink/encoded-sink.ts';
+import { type PreambleCell, placeholdersOf } from './preamble-cells.ts';
 
 export interface CsvSettings {
   /** One character. */
@@ -17,6 +18,8 @@ export interface CsvSettings {
   readonly encoding: string;
   readonly unmappable: 'fail' | 'replace';
   readonly header: boolean;
+  /** Lines above the header. */
+  readonly preamble: readonly (readonly PreambleCell[])[];
   /** Decimal mark of numbers: "." unless set. */
   readonly decimal: string;
   /** Pattern for dates, null = ISO 8601. */
@@ -25,6 +28,9 @@ export interface CsvSettings {
   readonly boolean: readonly [string, string];
   readonly null: string;
 }
+
+/** Headers of reports and of other programs have a few. */
+const PREAMBLE_LINES_MAX = 100;
 
 const written = Type.Object({
   delimiter: nullable(character('The character between fields.'), 'null = comma, for tsv a tab.'),
@@ -39,6 +45,16 @@ const written = Type.Object({
   encoding: Type.String({ default: 'utf-8', description: 'Such as windows-1252 or utf-16le.' }),
   unmappable: Type.Enum(['fail', 'replace'], { default: 'fail', description: 'Characters that the encoding lacks.' }),
   header: Type.Boolean({ default: true, description: 'The line of column names.' }),
+  preamble: Type.Array(
+    Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), { maxItems: 16_384 }),
+    {
+      default: [],
+      maxItems: PREAMBLE_LINES_MAX,
+      description:
+        'Lines above the header, each a list of cells; `{run.meta.<name>}` in a text is a value of `input.preamble` or ' +
+        '`input.footer`. Numbers are no texts for `quoting`, null is an empty cell.',
+    },
+  ),
   decimal: Type.Enum(['.', ','], { default: '.', description: 'Decimal mark of typed numbers.' }),
   date_format: nullable(
     Type.String({ minLength: 1 }),
@@ -62,17 +78,23 @@ export const csvSection = defineOutputSection({
     encoding: csv.encoding,
     unmappable: csv.unmappable,
     header: csv.header,
+    preamble: csv.preamble,
     decimal: csv.decimal,
     dateFormat: csv.date_format,
     boolean: csv.boolean,
     null: csv.null,
   }),
-  check(csv, format, report) {
+  check(csv, format, report, metaNames) {
     if (csv.delimiter === '"') report('/delimiter', 'BAD_VALUE', 'The quote cannot be the delimiter.');
     if (format === 'tsv' && csv.delimiter !== '\t') {
       report('/delimiter', 'BAD_VALUE', 'The format tsv has tabs. Write format: csv for another delimiter.');
     }
     checkEncoding(csv, report);
+    const lost = placeholdersOf(csv.preamble).find((name) => !metaNames.has(name));
+    if (lost !== undefined) {
+      const message = `input.preamble and input.footer declare no ${JSON.stringify(lost)}.${suggestion(lost, metaNames)}`;
+      report('/preamble', 'UNKNOWN_NAME', message);
+    }
     if (csv.dateFormat === null) return;
     const pattern = compileDatePattern(csv.dateFormat);
     if ('problem' in pattern) report('/date_format', 'BAD_VALUE', String(pattern.problem));

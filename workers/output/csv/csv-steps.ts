@@ -16,7 +16,8 @@ export function csvSteps(batch: Batch, schema: Schema, rules: CsvRules, format: 
     const step = stepOf(batch, column, raw, rules, format);
     const last = steps.at(-1);
     if (last !== undefined && 'first' in step && 'first' in last.step && last.step.last + 1 === step.first) {
-      steps[steps.length - 1] = { column: last.column, step: { ...step, first: last.step.first } };
+      const joined: CsvStep = { kind: step.kind, first: last.step.first, last: step.last };
+      steps[steps.length - 1] = { column: last.column, step: joined };
     } else steps.push({ column, step });
   }
   return steps;

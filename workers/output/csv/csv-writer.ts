@@ -11,6 +11,7 @@ import { OutputBuffer, type RowEmitter } from '../sink/output-buffer.ts';
 import type { TypedFormat } from '../typed-text.ts';
 import type { RowsAhead, RowWriter, WriterTools } from '../writer.ts';
 import type { CsvForm } from './csv-form.ts';
+import { preambleBytes } from './csv-preamble.ts';
 import { CsvProgram, type CsvStep, type PlacedStep } from './csv-program.ts';
 import type { CsvColumnRules, CsvRules } from './csv-rules.ts';
 import type { CsvSettings } from './csv-section.ts';
@@ -42,8 +43,9 @@ export class CsvWriter implements RowWriter, RowEmitter {
     const encoded = encodedSink(sink, { ...settings, bom: settings.bom && !continues });
     this.#buffer = new OutputBuffer(heap, encoded, clock, bufferBytes);
     if (!continues) {
+      if (settings.preamble.length > 0) this.#writePreamble(settings);
       if (header !== null) this.#buffer.writeBytes(header);
-      this.#guardedPlain = headerGuarded;
+      this.#guardedPlain += headerGuarded;
     }
     this.ahead = this.#rules.guard === 'fail' ? null : this.#rowsAhead();
   }
@@ -52,11 +54,10 @@ export class CsvWriter implements RowWriter, RowEmitter {
     return this.#guardedPlain + this.#program.guarded;
   }
 
-  *push(batch: Batch): Slices {
+  push(batch: Batch): Slices {
     this.#batch = batch;
     this.#load(batch);
-    yield* this.#buffer.write(this, batch.live);
-    this.#batch = null;
+    return this.#buffer.write(this, batch.live);
   }
 
   finish(): void {
@@ -78,6 +79,12 @@ export class CsvWriter implements RowWriter, RowEmitter {
       yield* cell.pieces;
     }
     yield this.#rules.lineEnding;
+  }
+
+  #writePreamble(settings: CsvSettings): void {
+    const { bytes, guarded } = preambleBytes(settings, this.#rules, this.#tools.meta ?? {});
+    this.#buffer.writeBytes(bytes);
+    this.#guardedPlain += guarded;
   }
 
   #load(batch: Batch): void {

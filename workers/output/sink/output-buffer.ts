@@ -1,7 +1,7 @@
 // The region of a Run's memory that rows are written to before they go to the sink, and the loop that fills it.
 import type { Heap } from '../../memory/heap.ts';
 import type { Pauses } from '../../run/slice-clock.ts';
-import { PAUSE, type Slices } from '../../run/time-slices.ts';
+import { DONE, PAUSE, type Slices } from '../../run/time-slices.ts';
 import type { OutputSink } from './output-sink.ts';
 
 /** Large enough that a write costs little beside its bytes, part of a Run's reservation (budget.ts). */
@@ -36,20 +36,28 @@ export class OutputBuffer {
     this.#limit = this.#start + bytes;
   }
 
-  /** Writes rows [0, live) of a batch. */
-  *write(emitter: RowEmitter, live: number): Slices {
-    let position = 0;
-    while (position < live) {
-      const done = emitter.emit(position, live, this.#next, this.#limit);
-      this.#next = done.next;
-      position += done.rows;
-      if (position === live) return;
+  /** Writes rows [0, live) of a batch: at once where there is room for all. */
+  write(emitter: RowEmitter, live: number): Slices {
+    const rows = live === 0 ? 0 : this.#emit(emitter, 0, live);
+    return rows === live ? DONE : this.#writeRest(emitter, rows, live);
+  }
+
+  #emit(emitter: RowEmitter, from: number, to: number): number {
+    const { rows, next } = emitter.emit(from, to, this.#next, this.#limit);
+    this.#next = next;
+    return rows;
+  }
+
+  /** Behind rows that filled the buffer. */
+  *#writeRest(emitter: RowEmitter, from: number, live: number): Slices {
+    for (let position = from; position < live; ) {
       if (this.#next > this.#start) this.flush();
       else {
         yield* this.#writePieces(emitter, position);
         position++;
       }
       if (this.#clock.isDue()) yield PAUSE;
+      if (position < live) position += this.#emit(emitter, position, live);
     }
   }
 
