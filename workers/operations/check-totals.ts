@@ -7,6 +7,7 @@ import type { Accumulator } from '../execution/aggregate/accumulator.ts';
 import { makeAccumulator } from '../execution/aggregate/accumulators.ts';
 import { HeldBytes } from '../execution/aggregate/holistic-metrics.ts';
 import type { Slices } from '../run/time-slices.ts';
+import { META_PREFIX } from '../template/meta-variables.ts';
 import type { Scope } from '../template/scope.ts';
 import {
   addDecimals,
@@ -16,14 +17,25 @@ import {
   negateDecimal,
   parseDecimal,
 } from '../values/decimal.ts';
+import { parseNumberText } from '../values/number-text.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 const amount = Type.Union([Type.Number(), Type.String({ minLength: 1 })]);
 
+/** A number that stands above or below the table of the file. */
+const metaAmount = Type.Object(
+  {
+    meta: Type.String({ minLength: 1 }),
+    decimal: Type.Optional(Type.Enum(['.', ','])),
+    grouping: Type.Optional(Type.String({ minLength: 1, maxLength: 1 })),
+  },
+  { additionalProperties: false },
+);
+
 const check = Type.Object(
   {
     expr: Type.String({ minLength: 1, maxLength: 1000 }),
-    equals: Type.Optional(amount),
+    equals: Type.Optional(Type.Union([amount, metaAmount])),
     between: Type.Optional(Type.Tuple([amount, amount])),
     tolerance: Type.Optional(amount),
     message: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
@@ -42,8 +54,10 @@ interface Term {
 
 interface PlannedCheck {
   readonly terms: readonly Term[];
+  /** With the value of `from` in their middle, where there is one. */
   readonly low: Decimal;
   readonly high: Decimal;
+  readonly from: Static<typeof metaAmount> | null;
   readonly message: string | null;
 }
 
@@ -61,7 +75,8 @@ export const checkTotals = defineOperation({
       description:
         '`{expr, equals | between, tolerance, message}`: `expr` is `sum`, `min`, `max`, `mean`, `count_values` of a column ' +
         'of numbers, or `count()` of rows, or several of them with `+` and `-`, such as "sum(debit) - sum(credit)"; ' +
-        '`equals` a number, and how far it may be off (`tolerance`), or `between: [least, most]`. Sums are exact.',
+        '`equals` a number, or one that stands around the table (`{meta: total, decimal: ",", grouping: "."}`, see ' +
+        '`input.footer`), and how far it may be off (`tolerance`), or `between: [least, most]`. Sums are exact.',
     }),
   }),
   cells: false,
@@ -102,7 +117,15 @@ export const checkTotals = defineOperation({
 
 function planCheck(given: Check, scope: Scope, pointer: string): PlannedCheck | null {
   const terms = readTerms(given.expr, scope, `${pointer}/expr`);
-  const [least, most] = given.between ?? [given.equals ?? 0, given.equals ?? 0];
+  const { equals = 0 } = given;
+  const source = typeof equals === 'object' ? equals : null;
+  if (source !== null && !scope.variables.has(META_PREFIX + source.meta)) {
+    const message = 'No value of this name is declared in input.preamble or input.footer.';
+    scope.problem(`${pointer}/equals/meta`, 'UNKNOWN_NAME', message);
+    return null;
+  }
+  const middle = typeof equals === 'object' ? 0 : equals;
+  const [least, most] = given.between ?? [middle, middle];
   const numbers = [least, most, given.tolerance ?? 0].map((text) => parseDecimal(String(text), true));
   const [low, high, tolerance] = numbers;
   if (!low || !high || !tolerance || compareDecimals(tolerance, ZERO) < 0 || compareDecimals(low, high) > 0) {
@@ -111,7 +134,7 @@ function planCheck(given: Check, scope: Scope, pointer: string): PlannedCheck | 
   }
   const [from, to] = [addDecimals(low, negateDecimal(tolerance)), addDecimals(high, tolerance)];
   if (terms === null || from === null || to === null) return null;
-  return { terms, low: from, high: to, message: given.message ?? null };
+  return { terms, low: from, high: to, from: source, message: given.message ?? null };
 }
 
 function readTerms(source: string, scope: Scope, pointer: string): Term[] | null {
@@ -174,17 +197,26 @@ class Totals implements Operator {
   }
 
   finish(): Iterable<void> {
-    for (const [index, { terms, low, high, message }] of this.#checks.entries()) {
+    for (const [index, { terms, low, high, from, message }] of this.#checks.entries()) {
+      const middle = this.#valueOf(from);
       const total = this.#terms[index]!.reduce<Decimal | null>((sum, { total }, at) => {
         const { name, negative } = terms[at]!;
         const value = asDecimal(total.end(), name);
         if (sum === null || value === null) return null;
         return addDecimals(sum, negative ? negateDecimal(value) : value);
       }, ZERO);
-      if (total !== null && compareDecimals(total, low) >= 0 && compareDecimals(total, high) <= 0) continue;
+      const off = total === null || middle === null ? null : addDecimals(total, negateDecimal(middle));
+      if (off !== null && compareDecimals(off, low) >= 0 && compareDecimals(off, high) <= 0) continue;
       this.#context.errors.failCheck(`Total ${index + 1}: TOTAL_MISMATCH.${message === null ? '' : ` ${message}`}`);
     }
     return [];
+  }
+
+  /** Null: it is no number. */
+  #valueOf(from: PlannedCheck['from']): Decimal | null {
+    if (from === null) return ZERO;
+    const { meta, decimal = '.', grouping = '' } = from;
+    return parseNumberText(this.#context.meta[meta] ?? '', { decimal, grouping });
   }
 }
 

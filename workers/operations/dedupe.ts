@@ -7,11 +7,12 @@ import { HashDistinct } from '../execution/keys/hash-distinct.ts';
 import { LateDistinct } from '../execution/keys/late-distinct.ts';
 import { LinkedRows } from '../execution/keys/linked-rows.ts';
 import { type MatchLevel, matchParameter } from '../execution/keys/match-level.ts';
+import { NumberedRows } from '../execution/keys/numbered-rows.ts';
 import { RowKeys } from '../execution/keys/row-keys.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { DONE } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 export const dedupe = defineOperation({
   name: 'dedupe',
@@ -198,23 +199,16 @@ export const dedupe = defineOperation({
       if (indexes.length === 0) return { push: context.next };
       return new HashDistinct(context, new RowKeys(context, indexes, plan.match, plan.nullsDistinct));
     }
-    const sorted = (): SortAggregate => new SortAggregate(context, reductionOf(plan, indexes, context));
-    if (plan.keep !== 'first' && !plan.counts && indexes.length > 0) {
-      return new LateDistinct(
-        context,
-        new RowKeys(context, indexes, plan.match, plan.nullsDistinct),
-        plan.keep,
-        sorted,
-      );
-    }
-    const groups = sorted();
-    return {
-      push(batch: Batch) {
-        groups.add(batch);
-        return DONE;
-      },
-      finish: () => groups.finish(context.next),
-    };
+    if (plan.keep === 'first' || plan.counts || indexes.length === 0) return sortedRows(plan, indexes, context);
+    const { match, nullsDistinct, keep } = plan;
+    return new NumberedRows(context, {
+      types: storedTypes(context.input),
+      key: indexes,
+      keys: new RowKeys(context, [...indexes.keys()], match, nullsDistinct),
+      isExact: match === 'exact' && !nullsDistinct,
+      facts: new LateDistinct(context, keep),
+      other: () => sortedRows(plan, indexes, context),
+    });
   },
 });
 
@@ -226,6 +220,18 @@ interface Plan {
   readonly counts: boolean;
   /** The keys of `any_of`. */
   readonly links: readonly (readonly Column[])[] | null;
+}
+
+/** By sorting, whatever stays. */
+function sortedRows(plan: Plan, indexes: readonly number[], context: OperatorContext): Operator {
+  const groups = new SortAggregate(context, reductionOf(plan, indexes, context));
+  return {
+    push(batch: Batch) {
+      groups.add(batch);
+      return DONE;
+    },
+    finish: () => groups.finish(context.next),
+  };
 }
 
 function checkLinks(by: unknown, nulls: unknown, scope: Scope): void {

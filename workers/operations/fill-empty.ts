@@ -36,6 +36,7 @@ interface Plan {
 export const fillEmpty = defineOperation({
   name: 'fill_empty',
   summary: 'Gives empty cells a value: a constant, the first value of other columns, or what an expression gives.',
+  parametersKnownAs: { with: 'Write value: ... for a constant, from: [...] for other columns.' },
   parameters: Type.Object(
     {
       columns: columnSet,

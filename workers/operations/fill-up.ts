@@ -8,6 +8,7 @@ import { CarriedFill } from '../execution/ordered/carried-fill.ts';
 import { FillFrame, marksColumn, marksOfColumn } from '../execution/ordered/fill-frame.ts';
 import { planFill } from '../execution/ordered/fill-plan.ts';
 import { PartitionedPass } from '../execution/ordered/partitioned-pass.ts';
+import { UpwardFill } from '../execution/ordered/upward-fill.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -108,6 +109,7 @@ export const fillUp = defineOperation({
   start({ targets, groups }, context) {
     const { arena, input, output, next, report } = context;
     const frame = new FillFrame(context, targets);
+    if (groups.length === 0) return new UpwardFill(context, frame);
     const fills = frame.sources.map((column, target) => {
       return new CarriedFill(arena, {
         column,

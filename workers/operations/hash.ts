@@ -4,10 +4,11 @@ import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from '../bundled/type-box.ts';
-import { editedIds } from '../execution/cells/cell-operator.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
+import { digestEdit } from '../execution/cells/digest-edit.ts';
 import { textOfValue } from '../execution/cells/text-of-value.ts';
-import { startValueOperator } from '../execution/cells/value-cells.ts';
+import { convertEdit } from '../execution/cells/value-cells.ts';
 import { COLUMN_TYPES, columnSet } from '../execution/parameters/column-set.ts';
 import { Failed } from '../protocol/failure.ts';
 import { defineOperation } from './operation.ts';
@@ -81,7 +82,10 @@ export const hash = defineOperation({
       const hasher = secret === null ? createHash('sha256') : createHmac('sha256', secret);
       return hasher.update(textOfValue(value), 'utf8').digest(encoding).slice(0, length);
     };
-    return startValueOperator(context, targets, () => digest);
+    const edits = targets.map((target) =>
+      digestEdit(context, { key: secret, encoding, length }, convertEdit(context, target, digest)),
+    );
+    return startCellOperator(context, targets, edits);
   },
 });
 

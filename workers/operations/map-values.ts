@@ -39,6 +39,7 @@ interface Plan {
 export const mapValues = defineOperation({
   name: 'map_values',
   summary: 'Replaces whole cells by a list of texts; null stays null.',
+  knownAs: [{ names: ['map', 'recode', 'translate', 'mapping'], form: 'columns: ..., map: {old: new}' }],
   parameters: Type.Object(
     {
       columns: columnSet,

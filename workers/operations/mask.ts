@@ -3,7 +3,7 @@ import { Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { textEdit } from '../execution/cells/text-cells.ts';
-import { stringStep } from '../execution/cells/text-steps.ts';
+import { maskStep } from '../execution/cells/text-steps.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -54,8 +54,7 @@ export const mask = defineOperation({
   },
   edits: ({ targets }) => editedIds(targets),
   start({ targets, first, last, char }, context) {
-    const hide = (text: string): string => masked(text, first, last, char);
-    const edit = textEdit(context, [stringStep(context.arena.heap, 'any', hide)]);
+    const edit = textEdit(context, [maskStep(context.arena.heap, { first, last, hiddenMin: HIDDEN_MIN, sign: char })]);
     return startCellOperator(
       context,
       targets,
@@ -63,11 +62,3 @@ export const mask = defineOperation({
     );
   },
 });
-
-function masked(text: string, first: number, last: number, char: string): string {
-  const characters = [...text];
-  const hidden = characters.length - first - last;
-  if (hidden < HIDDEN_MIN) return char.repeat(characters.length);
-  const begin = characters.slice(0, first).join('');
-  return begin + char.repeat(hidden) + (last === 0 ? '' : characters.slice(-last).join(''));
-}

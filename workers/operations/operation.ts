@@ -173,6 +173,8 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly knownAs?: readonly ForeignName[];
   /** By what other languages call a parameter, where that does not stand for one other parameter: what to write instead. */
   readonly parametersKnownAs?: Readonly<Record<string, string>>;
+  /** What to write for a parameter that is missing, where its name alone does not tell why it is needed. */
+  readonly missingParameters?: Readonly<Record<string, string>>;
   /** Parameters beside the common ones (id, note, enabled, where, if_missing, on_error), which the schema adds. */
   readonly parameters: P;
   /** True for operations on cells: `where` and `on_error` apply to them. */

@@ -1,9 +1,8 @@
 // The operation `parse_json`: texts become JSON values.
 import { Type } from '../bundled/type-box.ts';
-import { editedIds } from '../execution/cells/cell-operator.ts';
+import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { nativeJson, readJson } from '../execution/cells/json-cells.ts';
-import { startValueOperator } from '../execution/cells/value-cells.ts';
+import { jsonEdit } from '../execution/cells/json-edit.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { defineOperation } from './operation.ts';
 
@@ -23,5 +22,10 @@ export const parseJson = defineOperation({
   ],
   effect: ({ columns, into }, scope) => cellTargets(scope, { columns, into, takes: ['text'], makes: 'json' }),
   edits: editedIds,
-  start: (targets, context) => startValueOperator(context, targets, () => readJson, nativeJson),
+  start: (targets, context) =>
+    startCellOperator(
+      context,
+      targets,
+      targets.map((target) => jsonEdit(context, target)),
+    ),
 });

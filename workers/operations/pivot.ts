@@ -56,6 +56,13 @@ export const pivot = defineOperation({
     'Makes columns of the rows of a group: the group columns, then one column for each of the listed names. Groups come in ' +
     'the order in which they are first seen.',
   knownAs: [{ names: ['pivot_table', 'crosstab', 'long_to_wide', 'unstack'], form: null }],
+  parametersKnownAs: {
+    index: 'Write group_by for the columns of the rows.',
+    columns: 'Write names_from for the column whose texts become columns.',
+  },
+  missingParameters: {
+    values: 'List the names of the new columns, as in values: [jan, feb]: columns are known before the first row.',
+  },
   parameters,
   cells: false,
   memory: 'K',

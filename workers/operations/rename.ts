@@ -22,7 +22,9 @@ export const rename = defineOperation({
         Type.String({ minLength: 1, description: 'RE2 pattern; in every name each match of it is replaced.' }),
       ),
       replace: Type.Optional(
-        Type.String({ description: 'What to put there; `$1` is the first group, `$$` a dollar.' }),
+        Type.String({
+          description: `What to put there; \`$1\` is the first group (\`\${1}\` before a digit), \`$$\` a dollar.`,
+        }),
       ),
       style: Type.Optional(
         Type.Enum(['snake', 'lower', 'upper', 'title'], { description: 'One spelling for all names.' }),
@@ -76,7 +78,16 @@ function renameByName(columns: Readonly<Record<string, string>>, scope: Scope): 
 function renameByPattern(pattern: string, replacement: string, scope: Scope): void {
   const compiled = scope.compilePattern(pattern);
   if ('problem' in compiled) scope.problem('/pattern', 'BAD_PATTERN', compiled.problem);
-  else renameAll((name) => compiled.replace(name, replacement), '/pattern', scope);
+  else {
+    const group = compiled.unknownGroup(replacement);
+    if (group === null) renameAll((name) => compiled.replace(name, replacement), '/pattern', scope);
+    else
+      scope.problem(
+        '/replace',
+        'UNKNOWN_GROUP',
+        `The pattern has no group ${JSON.stringify(group)}. Write $$ for a dollar.`,
+      );
+  }
 }
 
 /** A name that would become empty stays as it is. */

@@ -15,7 +15,7 @@ import { defineOperation } from './operation.ts';
 const find = Type.String({ minLength: 1, description: 'The text, or the RE2 pattern, to find.' });
 const put = Type.String({
   maxLength: PARAMETER_LENGTH_MAX,
-  description: 'What stands there instead. With a pattern, `$1` is its first group, `$0` the match, `$$` a dollar.',
+  description: `What stands there instead. With a pattern, \`$1\` is its first group (\`\${1}\` before a digit), \`$0\` the match, \`$$\` a dollar.`,
 });
 
 const parameters = Type.Object(
@@ -151,11 +151,16 @@ function compilePatterns(pairs: readonly Pair[], given: Parameters, scope: Scope
       scope.problem(
         given.pairs === undefined ? '/replace' : pointer,
         'UNKNOWN_GROUP',
-        `The pattern has no group ${JSON.stringify(name)}. Write $$ for a dollar.`,
+        `The pattern has no group ${JSON.stringify(name)}.${digitHint(name)} Write $$ for a dollar.`,
       );
     }
     return [pattern];
   });
+}
+
+/** A digit behind a group is read into its number. */
+function digitHint(name: string): string {
+  return /^[0-9]{2}$/.test(name) ? ` Write \${${name[0]}}${name[1]} for a digit behind a group.` : '';
 }
 
 function replaceSteps(

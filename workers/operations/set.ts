@@ -72,6 +72,7 @@ export const set = defineOperation({
       names: ['compute', 'calculate', 'derive', 'mutate', 'assign', 'add_column', 'formula'],
       form: "columns: {new_name: '...'}",
     },
+    { names: ['if', 'case', 'when', 'ifelse', 'case_when'], form: "columns: {name: 'condition ? a : b'}" },
   ],
   parameters,
   cells: true,

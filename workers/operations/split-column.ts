@@ -81,6 +81,12 @@ export const splitColumn = defineOperation({
   name: 'split_column',
   summary: 'Cuts a text into parts, which become columns in its place.',
   knownAs: [{ names: ['split'], form: null }],
+  parametersKnownAs: {
+    separator: 'Write by: {separator: ...}.',
+    delimiter: 'Write by: {separator: ...}.',
+    pattern: 'Write by: {pattern: ...}.',
+    widths: 'Write by: {widths: [...]}.',
+  },
   parameters,
   cells: true,
   memory: 'R',

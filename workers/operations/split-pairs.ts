@@ -2,13 +2,15 @@
 import { CellReader } from '../batch/cell-values.ts';
 import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
+import { placeText } from '../execution/cells/placed-text.ts';
 import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
+import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
 import { columnName } from '../execution/parameters/column-set.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 /** Columns that one operation may make. */
 const KEYS_MAX = 100;
@@ -105,23 +107,66 @@ export const splitPairs = defineOperation({
   ],
   effect: plan,
   edits: (planned) => editedIds(planned?.targets ?? []),
-  start(planned, context) {
-    if (planned === null) return { push: context.next };
-    const reader = new CellReader('text', context.indexOf(planned.source));
-    const edits = planned.keys.map((key, index) =>
-      valueEdit(context, {
-        type: 'text',
-        bind: (batch) => reader.bind(batch),
-        compute(row) {
-          const text = reader.text(row);
-          // One error for a row, however many columns it has values for.
-          return text === null ? null : pairValue(text, key, planned, index === 0 && planned.otherIsError);
-        },
-      }),
-    );
-    return startCellOperator(context, planned.targets, edits);
-  },
+  start: (planned, context) => (planned === null ? { push: context.next } : startPairs(planned, context)),
 });
+
+function startPairs(planned: Plan, context: OperatorContext): Operator {
+  const reader = new CellReader('text', context.indexOf(planned.source));
+  const single = (text: string, index: number): string | null | CellFault =>
+    pairValue(text, planned.keys[index]!, planned, index === 0 && planned.otherIsError);
+  const singly = (index: number): CellEdit =>
+    valueEdit(context, {
+      type: 'text',
+      bind: (batch) => reader.bind(batch),
+      compute(row) {
+        const text = reader.text(row);
+        // One error for a row, however many columns it has values for.
+        return text === null ? null : single(text, index);
+      },
+    });
+  const walk = walkOf(planned, context);
+  const edits =
+    walk === null
+      ? planned.keys.map((_, index) => singly(index))
+      : walkedEdits(context, {
+          pattern: null,
+          groups: [],
+          finds: 'all',
+          column: context.indexOf(planned.source),
+          made: planned.keys.length,
+          wanted: null,
+          trims: false,
+          walk,
+          single,
+          singly,
+        });
+  return startCellOperator(context, planned.targets, edits);
+}
+
+/** Longer ones are searched for in time that grows with both lengths, which the kernel does not do. */
+const SEPARATOR_BYTES_MAX = 32;
+
+/** How a kernel finds the values; null where other text may be an error, or is not for it. */
+function walkOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContext): WalkedColumns['walk'] | null {
+  const isLong = [pair, key].some((text) => Buffer.byteLength(text) > SEPARATOR_BYTES_MAX);
+  // Halves of surrogate pairs have no UTF-8 in which they could be found.
+  const isOdd = [pair, key, ...keys].some((text) => Buffer.from(text).toString() !== text);
+  if (otherIsError || isLong || isOdd) return null;
+  const { heap } = context.arena;
+  const [between, behindKey] = [placeText(heap, pair), placeText(heap, key)];
+  const placed = keys.map((text) => placeText(heap, text));
+  const list = heap.allocate(keys.length * 8);
+  heap.u32.set(
+    placed.flatMap(({ at, bytes }) => [at, bytes]),
+    list >>> 2,
+  );
+  const { splitPairs } = context.kernel.exports;
+  return (_walker, { views, rows, count, found, stride, todo }) => {
+    const separators = [between.at, between.bytes, behindKey.at, behindKey.bytes] as const;
+    splitPairs(views, rows, count, ...separators, list, keys.length, found, stride, todo);
+    return count;
+  };
+}
 
 function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
   const { column, pair = ';', key = ':', into, other = 'ignore' } = given;

@@ -176,7 +176,7 @@ function plainTextStep(heap: Heap, step: Static<typeof plainStep>): TextStep {
     sentence: () => steps.capitaliseStep('sentence'),
     nfc: () => steps.stringStep(heap, 'not_ascii', (text) => normalise(text, 'NFC')),
     nfkc: () => steps.stringStep(heap, 'not_ascii', (text) => normalise(text, 'NFKC')),
-    strip_accents: () => steps.stringStep(heap, 'not_ascii', edits.stripAccents),
+    strip_accents: () => steps.accentStep(heap),
     remove_control: () => steps.controlStep(heap),
     remove_invisible: () => steps.stringStep(heap, 'not_ascii', removeInvisibles),
     straighten_quotes: () => steps.stringStep(heap, 'not_ascii', edits.straightenQuotes),

@@ -1,14 +1,11 @@
 // The operation `to_json`: several columns as one JSON object.
-import { CellReader } from '../batch/cell-values.ts';
-import { NativeText } from '../batch/native-text.ts';
-import { type Column, storedType } from '../batch/schema.ts';
+import type { Column } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { startCellOperator } from '../execution/cells/cell-operator.ts';
-import { nativeJson } from '../execution/cells/json-cells.ts';
-import { valueEdit } from '../execution/cells/value-cells.ts';
+import { jsonObjectEdit } from '../execution/cells/json-objects.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { defineOperation } from './operation.ts';
 
 const parameters = Type.Object({
   columns: columnSet,
@@ -63,40 +60,11 @@ export const toJson = defineOperation({
   ],
   effect: plan,
   edits: () => [],
-  start: startObjects,
+  start: ({ columns, target, omitsNulls }, context) =>
+    startCellOperator(context, [{ source: null, target }], [jsonObjectEdit(context, columns, omitsNulls)]),
 });
 
 function plan({ columns, into, nulls }: Static<typeof parameters>, scope: Scope): Plan {
   const sources = scope.resolve(columns, '/columns');
   return { columns: sources, target: scope.add(into, 'json', '/into'), omitsNulls: nulls === 'omit' };
-}
-
-function startObjects({ columns, target, omitsNulls }: Plan, context: OperatorContext) {
-  const parts = columns.map((column) => ({
-    key: `${JSON.stringify(column.name)}:`,
-    isText: column.type === 'text' || column.type === 'date' || column.type === 'datetime',
-    reader: new CellReader(storedType(column), context.indexOf(column)),
-  }));
-  const edit = valueEdit(context, {
-    type: 'json',
-    bind(batch) {
-      for (const { reader } of parts) reader.bind(batch);
-    },
-    compute(row) {
-      const pairs: string[] = [];
-      for (const { key, isText, reader } of parts) {
-        const value = reader.read(row);
-        if (value === null && omitsNulls) continue;
-        if (value instanceof NativeText) pairs.push(key + nativeJson(value.text, value.kind));
-        else pairs.push(key + (isText && value !== null ? JSON.stringify(String(value)) : plainText(value)));
-      }
-      return `{${pairs.join(',')}}`;
-    },
-  });
-  return startCellOperator(context, [{ source: null, target }], [edit]);
-}
-
-/** JSON has no form for NaN and infinities. */
-function plainText(value: unknown): string {
-  return typeof value === 'number' && !Number.isFinite(value) ? 'null' : String(value);
 }

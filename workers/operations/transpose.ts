@@ -53,6 +53,9 @@ export const transpose = defineOperation({
     'Turns a small table: each column becomes a row with its name and its cells, and each row becomes the column that a cell ' +
     'of it names. Without rows there are none afterwards.',
   knownAs: [{ names: ['flip', 'turn', 'swap_rows_and_columns'], form: 'header_from: ..., columns: [...]' }],
+  missingParameters: {
+    columns: 'List the names of the new columns, as in columns: [net, gross]: columns are known before the first row.',
+  },
   parameters,
   cells: false,
   memory: 'K',

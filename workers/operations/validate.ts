@@ -25,9 +25,12 @@ const parameters = Type.Object({
 
 type Parameters = Static<typeof parameters>;
 
+const RULES_HINT = 'Write rules: [{column: ..., check: required}, ...].';
+
 export const validate = defineOperation({
   name: 'validate',
   summary: 'Checks rows by rules; what becomes of a row that breaks one is said by `on_error`.',
+  parametersKnownAs: { column: RULES_HINT, columns: RULES_HINT, check: RULES_HINT, required: RULES_HINT },
   parameters,
   cells: false,
   memory: ({ rules }: Parameters) => {

@@ -1,19 +1,21 @@
 // The operation `window`: new columns that look at the rows around, in their group and order.
-import { type Column, columnTypeOf, storedType } from '../batch/schema.ts';
+import { type Column, columnTypeOf, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import { arrange } from '../execution/cells/arrange.ts';
 import { checkCondition } from '../execution/expressions/check-expression.ts';
 import { FRAMED_FUNCTIONS, FRAMES, framedFunction, isFramed } from '../execution/ordered/window-frames.ts';
 import { WINDOW_FUNCTIONS, windowFunction } from '../execution/ordered/window-functions.ts';
-import { WindowPass } from '../execution/ordered/window-pass.ts';
 import { windowMoves, windowProblem, windowTypeProblem } from '../execution/ordered/window-problems.ts';
-import type { WindowFunction } from '../execution/ordered/window-step.ts';
+import { windowRows } from '../execution/ordered/window-rows.ts';
+import type { WindowFunction, WindowTotal } from '../execution/ordered/window-step.ts';
+import { windowTotal } from '../execution/ordered/window-totals.ts';
 import { columnName, columnSet } from '../execution/parameters/column-set.ts';
 import { type PlannedTerm, planTerms, sortBy } from '../execution/sort/sort-terms.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
+import { DONE } from '../run/time-slices.ts';
 import type { Scope } from '../template/scope.ts';
-import { defineOperation, type OperatorContext } from './operation.ts';
+import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 /** Rows of a moving average: three years of days. */
 const AVERAGE_ROWS_MAX = 1000;
@@ -75,6 +77,7 @@ interface PlannedColumn {
   readonly function: WindowFunction;
   readonly source: Column | null;
   readonly where: CheckedExpression | null;
+  readonly total: WindowTotal | null;
 }
 
 interface Plan {
@@ -264,27 +267,33 @@ function plan({ partition_by, order_by, columns }: Static<typeof parameters>, sc
     const hasKinds = made.type === 'text_with_kind' ? true : undefined;
     const name = as ?? (column === undefined ? fn : `${fn}_${column}`);
     scope.add(name, columnTypeOf(made.type), `/columns/${index}/as`, undefined, hasKinds);
-    return [{ function: made, source, where }];
+    return [{ function: made, source, where, total: windowTotal(fn, given.frame, column !== undefined) }];
   });
   return { groups, terms, columns: planned };
 }
 
-function startWindow({ groups, terms, columns }: Plan, context: OperatorContext) {
+function startWindow({ groups, terms, columns }: Plan, context: OperatorContext): Operator {
   const { input, layout, next } = context;
   if (columns.length === 0) return { push: next };
   const conditions = new MetricConditions(columns, context);
-  const width = input.length + conditions.count;
+  const types = [...storedTypes(input), ...new Array<StoredType>(conditions.count).fill('boolean')];
   let condition = input.length;
-  return new WindowPass(context, {
+  const windowColumns = columns.map(({ function: made, total, source, where }) => ({
+    function: made,
+    total,
+    column: source === null ? -1 : context.indexOf(source),
+    columnType: source === null ? 'text' : storedType(source),
+    condition: where === null ? -1 : condition++,
+  }));
+  const rows = windowRows(context, {
     groups: groups.map((column) => context.indexOf(column)),
     terms: terms.map((term) => ({ ...term, index: context.indexOf(term.column) })),
-    columns: columns.map(({ function: made, source, where }) => ({
-      function: made,
-      column: source === null ? -1 : context.indexOf(source),
-      columnType: source === null ? 'text' : storedType(source),
-      condition: where === null ? -1 : condition++,
-    })),
-    conditions,
-    next: (batch) => next(arrange(batch, layout, batch.columns.slice(width))),
+    columns: windowColumns,
+    types,
+    next: (batch) => next(arrange(batch, layout, batch.columns.slice(types.length))),
   });
+  return {
+    push: (batch) => conditions.apply(batch, (chosen) => rows.push(chosen)),
+    finish: () => rows.finish?.() ?? DONE,
+  };
 }

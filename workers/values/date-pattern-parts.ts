@@ -24,6 +24,7 @@ const COUNTS: Readonly<Record<string, readonly number[]>> = {
   a: [1],
   X: [1, 2, 3],
   Z: [1, 5],
+  z: [1],
   Q: [1, 3],
   Y: [4],
   w: [1, 2],

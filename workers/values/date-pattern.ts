@@ -8,6 +8,7 @@ import { DATE_NAMES, type DateNames, foldName, type Spelling } from './month-nam
 import { normalise } from './normalise.ts';
 import { parseOffset } from './timestamp.ts';
 import { writeDate } from './written-date.ts';
+import { zoneTextAt } from './zone-text.ts';
 
 /**
  * How a pattern is read: `locale` is a code of month-names.ts; two digits above `pivot` are of the century before (default
@@ -35,7 +36,7 @@ export interface DatePattern {
   readonly twoDigitYearPivot: number;
   /** The whole text or nothing: null when it does not match or names a day that does not exist. */
   parse(text: string): DateFields | null;
-  /** The text of a day and time; `offsetSeconds` is only needed by X and Z. */
+  /** The text of a day and time; `offsetSeconds` is only needed by X, Z and z. */
   format(fields: DateFields): string;
 }
 
@@ -204,6 +205,11 @@ function parsePart(
     });
   }
   if (letter === 'X' || letter === 'Z') return parseOffsetPart(text, at, reading);
+  if (letter === 'z') {
+    const zone = zoneTextAt(text, at);
+    if (zone !== null) reading.offset = zone.offsetSeconds;
+    return zone?.end ?? -1;
+  }
   if (letter === 'Q') return parseQuarter(text, at, count, reading);
   const least = letter === 'y' && count === 1 ? 4 : count;
   const most =

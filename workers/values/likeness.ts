@@ -33,6 +33,9 @@ const DIACRITICS = /[\u0300-\u036f\p{Lm}\p{Sk}]+/gu;
 const PUNCTUATION = /[\p{P}\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]+/gu;
 const WHITE_SPACE = /[\s\u0085]+/u;
 
+/** Longest text that is compared, in characters: far above a name or an address, and a million comparisons at most. */
+export const COMPARED_LENGTH_MAX = 1000;
+
 /**
  * The key of OpenRefine's method "fingerprint" (FingerprintKeyer, version 3.5 and later): lower case, without diacritics and
  * punctuation, its words sorted, none twice. `Müller, Anna` and `anna  MULLER` have the same.

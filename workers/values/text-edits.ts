@@ -54,6 +54,15 @@ export function collapseWhiteSpace(text: string): string {
   return text.replace(WHITE_SPACE_RUNS, ' ');
 }
 
+/** Letters beyond ASCII stay. */
+export function upperAscii(text: string): string {
+  return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+}
+
+export function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
 /** é as e; ø, ß and their like too. Letters of scripts other than Latin, Greek and Cyrillic keep their marks. */
 export function stripAccents(text: string): string {
   const bare = normalise(withoutAccents(normalise(text, 'NFD')), 'NFC');
@@ -234,4 +243,13 @@ function kindOfCharacter(character: string): number {
   if (unit < 0x80) return (unit | 0x20) >= 97 && (unit | 0x20) <= 122 ? LETTER : OTHER;
   if (/\p{L}/u.test(character)) return LETTER;
   return /\p{M}/u.test(character) ? MARK : OTHER;
+}
+
+/** A sign in the place of each character but for the first and last ones; of all, where fewer than `hiddenMin` would be hidden. */
+export function maskCharacters(text: string, first: number, last: number, hiddenMin: number, sign: string): string {
+  const characters = [...text];
+  const hidden = characters.length - first - last;
+  if (hidden < hiddenMin) return sign.repeat(characters.length);
+  const begin = characters.slice(0, first).join('');
+  return begin + sign.repeat(hidden) + (last === 0 ? '' : characters.slice(-last).join(''));
 }

@@ -4,6 +4,7 @@ import type { DateFields } from './date-fields.ts';
 import type { DatePart } from './date-pattern-parts.ts';
 import type { DateNames } from './month-names.ts';
 import { offsetText } from './timestamp.ts';
+import { zoneTextOf } from './zone-text.ts';
 
 /** The text of a day and its time. */
 export function writeDate(parts: readonly DatePart[], names: DateNames, fields: DateFields): string {
@@ -32,6 +33,7 @@ function formatPart({ letter, count }: DatePart, names: DateNames, fields: DateF
   if (letter === 's') return digits(fields.second % 60);
   if (letter === 'S') return String(fields.nanos).padStart(9, '0').slice(0, count);
   if (letter === 'a') return hour < 12 ? 'AM' : 'PM';
+  if (letter === 'z') return zoneTextOf(fields.offsetSeconds ?? 0);
   const offset = offsetText(fields.offsetSeconds ?? 0);
   if (offset === 'Z') return letter === 'X' ? 'Z' : '+00:00'.replace(':', count === 1 ? '' : ':');
   return count === 3 || count === 5 ? offset : offset.replace(':', '');

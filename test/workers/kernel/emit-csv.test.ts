@@ -79,7 +79,7 @@ const settings: fc.Arbitrary<OutputSettings> = fc.record({
   nullValues: fc.constantFrom([''], ['', 'NA'], [], ['NA', 'a"']),
 });
 
-/** One row after another through the plain twin, by the rules as docs/template-language.md says them. */
+/** One row after another through the plain twin, by the rules as docs/reference/output.md says them. */
 function expected(
   rows: readonly (readonly (string | null)[])[],
   set: OutputSettings,

@@ -228,3 +228,17 @@ test('fill_empty shows the first text of other columns, in place', async (t) => 
     );
   }
 });
+
+test('fill_up of long texts: more comes back than was put aside, in the order of the rows', async (t) => {
+  const next = noise(5);
+  const rows = Array.from({ length: 2500 }, (_, row): Cell[] => [
+    String(row),
+    row === 1200 ? 'x'.repeat(600_000) : next(4) > 0 ? null : `${row} `.repeat(300 + next(500)),
+  ]);
+  const answer = JSON.stringify(filledUp(rows, 1, null));
+  for (const way of [...WAYS, { batchRows: 2048, budgetBytes: 2_000_000 }]) {
+    const made = runOperation(fillUp, { op: 'fill_up', columns: ['text'] }, { columns: ['n', 'text'], rows }, way);
+    t.ok(JSON.stringify(made.rows) === answer, JSON.stringify(way));
+    t.equal(made.spilled, way.budgetBytes !== undefined, 'spills when it must');
+  }
+});

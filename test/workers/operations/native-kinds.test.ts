@@ -1,4 +1,4 @@
-// What each operation makes of each native kind: the table of docs/template-language.md ("Files that know their types"),
+// What each operation makes of each native kind: the table of docs/reference/input.md ("Files that know their types"),
 // row by row. An operation without an entry fails.
 import { readFileSync } from 'node:fs';
 import t from 'tap';
@@ -13,7 +13,7 @@ import { READING } from './native-kinds/reading.ts';
 /** A new operation needs an entry in one of them, and a line in the document. */
 const TABLE: Readonly<Record<string, readonly Entry[]>> = { ...MOVING, ...READING };
 
-const document = readFileSync('docs/template-language.md', 'utf8');
+const document = readFileSync('docs/reference/input.md', 'utf8');
 const [section = ''] = document.split('## Files that know their types\n')[1]!.split('\n## ');
 for (const name of operationTable.keys()) t.ok(section.includes(`\`${name}\``), `the document tells of ${name}`);
 t.same(Object.keys(TABLE).sort(), [...operationTable.keys()].sort(), 'each operation has its entries');

@@ -1,5 +1,6 @@
 // Masks, digests and redactions: what must not be seen is not seen, whatever the text.
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { test } from 'tap';
 import { extract } from '../../../workers/operations/extract.ts';
 import { hash } from '../../../workers/operations/hash.ts';
@@ -40,6 +41,53 @@ test('digests are those of the secret without its line end; keys are named, neve
     ['é', 'x'].map((text) => createHmac('sha256', 'pepper').update(text).digest('base64')),
   );
   t.throws(() => runOperation(hash, { op: 'hash', columns: 'c', key: 'none' }, input), { message: /no secret "none"/ });
+});
+
+test('digests of any text are those of the runtime', async (t) => {
+  const text = fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', 'é', '😀'), maxLength: 300 }),
+    fc.integer({ min: 50, max: 130 }).map((length) => 'x'.repeat(length)),
+  );
+  const given = fc.record(
+    {
+      key: fc.constantFrom('demo', 'long'),
+      encoding: fc.constantFrom('hex' as const, 'base64' as const, 'base64url' as const),
+      length: fc.integer({ min: 8, max: 64 }),
+      into: fc.constant('made'),
+    },
+    { requiredKeys: [] },
+  );
+  const arenas = fc.constantFrom(512, 4096, 1_048_576);
+  fc.assert(
+    fc.property(
+      fc.array(fc.option(text, { nil: null }), { maxLength: 20 }),
+      given,
+      arenas,
+      (cells, parameters, arenaBytes) => {
+        const { key, encoding = 'hex', length, into } = parameters;
+        const operation = {
+          op: 'hash',
+          columns: 'c',
+          ...parameters,
+          ...(key === undefined && { method: 'sha256_unkeyed' }),
+        };
+        const rows = cells.map((cell) => [cell]);
+        const made = runOperation(hash, operation, { columns: ['c'], rows }, { arenaBytes, sparse: true });
+        const hasher = () =>
+          key === undefined
+            ? createHash('sha256')
+            : createHmac('sha256', readFileSync(`test/fixtures/secrets/${key}`, 'utf8').trimEnd());
+        const digests = cells.map((cell) =>
+          cell === null ? null : hasher().update(cell).digest(encoding).slice(0, length),
+        );
+        const expected = digests.map((digest, row) => (into === undefined ? [digest] : [cells[row]!, digest]));
+        if (JSON.stringify(made.rows) !== JSON.stringify(expected))
+          throw new Error(JSON.stringify({ operation, cells }));
+      },
+    ),
+    { numRuns: sweep({ short: 100, long: 2000 }) },
+  );
+  t.pass('all are the same');
 });
 
 test('hashes without a key, and keys that are no names, are refused before they run', async (t) => {

@@ -16,6 +16,12 @@ export function copiedRowsMax(columns: number): number {
   return Math.max(1, Math.min(COPIED_ROWS_MAX, Math.floor(COPIED_CELLS_MAX / columns)));
 }
 
+/** u32 physical rows, one for each copy. */
+export interface RowList {
+  readonly at: number;
+  readonly count: number;
+}
+
 /** A list of numbers in the arena, u32 each. */
 export function placeNumbers(arena: Arena, numbers: readonly number[]): number {
   const at = arena.take(numbers.length * 4);
@@ -30,27 +36,24 @@ export function placeNumbers(arena: Arena, numbers: readonly number[]): number {
 export function copyRows(
   { arena, kernel }: Pick<OperatorContext, 'arena' | 'kernel'>,
   from: Batch,
-  rows: readonly number[],
+  rows: RowList,
   columns: readonly number[],
 ): Batch {
-  const count = rows.length;
-  const list = placeNumbers(arena, rows);
+  const { at: list, count } = rows;
   const made = columns.map((index): ColumnData => {
     const column = from.columns[index]!;
     if (column.kind === 'raw') throw new Error('rows to copy have views');
     const { at, meta } = copyCells(arena, kernel, column, list, count);
     if (column.kind === 'views')
       return column.kinds === undefined ? { kind: 'views', at } : { kind: 'views', at, kinds: meta };
-    const big = column.big === null ? null : copiedBigs(column.big, rows);
+    const big = column.big === null ? null : copiedBigs(column.big, from, rows);
     return { kind: 'typed', type: column.type, at, meta, big };
   });
   const selection = arena.take(count * 4);
   const sources = arena.take(count * 8);
-  const { u32, f64 } = arena.heap;
-  for (const [to, row] of rows.entries()) {
-    u32[(selection >>> 2) + to] = to;
-    f64[(sources >>> 3) + to] = from.sourceRow(row);
-  }
+  const { sourceRows } = from;
+  kernel.exports.numberRows(list, count, 'at' in sourceRows ? 0 : sourceRows.first, selection, sources);
+  if ('at' in sourceRows) kernel.exports.copyCells(sourceRows.at, 0, list, count, sources, 0);
   return targetBatch({ arena, columns: made, rows: count, selection, sources });
 }
 
@@ -71,11 +74,11 @@ function copyCells(
   return { at, meta };
 }
 
-function copiedBigs(big: ReadonlyMap<number, Big>, rows: readonly number[]): Map<number, Big> {
-  return new Map(
-    [...rows.entries()].flatMap(([to, row]) => {
-      const value = big.get(row);
-      return value === undefined ? [] : [[to, value] as const];
-    }),
-  );
+function copiedBigs(big: ReadonlyMap<number, Big>, { heap }: Batch, { at, count }: RowList): Map<number, Big> {
+  const copied = new Map<number, Big>();
+  for (let to = 0; to < count; to++) {
+    const value = big.get(heap.u32[(at >>> 2) + to]!);
+    if (value !== undefined) copied.set(to, value);
+  }
+  return copied;
 }

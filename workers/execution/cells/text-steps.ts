@@ -1,6 +1,14 @@
 // The steps of which chains on texts are made, each as a kernel and as a function on strings.
 import { BACK, DROP, KEEP } from '../../kernel/layout/byte-table.ts';
-import { FAR_FIRST, FAR_POINTS, NEAR_POINTS, TO_LOWER, TO_UPPER } from '../../kernel/layout/case.ts';
+import {
+  ACCENT_POINTS,
+  AS_IT_IS,
+  FAR_FIRST,
+  FAR_POINTS,
+  NEAR_POINTS,
+  TO_LOWER,
+  TO_UPPER,
+} from '../../kernel/layout/case.ts';
 import type { Heap } from '../../memory/heap.ts';
 import * as edits from '../../values/text-edits.ts';
 import { placeBytes, placeText } from './placed-text.ts';
@@ -45,6 +53,28 @@ export function caseStep(heap: Heap, to: 'upper' | 'lower' | 'fold'): TextStep {
       return moved(cells, kernel.exports.changeCase(views, rows, count, first, table, ...room(cells), todo));
     },
     edit,
+  };
+}
+
+export function asciiCaseStep(to: 'upper' | 'lower'): TextStep {
+  const first = to === 'upper' ? TO_UPPER : TO_LOWER;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count } = cells;
+      return moved(cells, kernel.exports.changeAsciiCase(views, rows, count, first, ...room(cells)));
+    },
+    edit: to === 'upper' ? edits.upperAscii : edits.lowerAscii,
+  };
+}
+
+export function accentStep(heap: Heap): TextStep {
+  const table = placeBytes(heap, new Uint8Array(accentTable().buffer)).at;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.stripAccents(views, rows, count, table, ...room(cells), todo));
+    },
+    edit: edits.stripAccents,
   };
 }
 
@@ -156,6 +186,27 @@ export function padStep(heap: Heap, length: number, character: string, side: 'le
   };
 }
 
+/** Which characters of a text are hidden, and the one that stands there. */
+export interface MaskRules {
+  readonly first: number;
+  readonly last: number;
+  /** With fewer to hide, all are. */
+  readonly hiddenMin: number;
+  readonly sign: string;
+}
+
+export function maskStep(heap: Heap, { first, last, hiddenMin, sign }: MaskRules): TextStep {
+  const placed = placeText(heap, sign);
+  return {
+    run(cells) {
+      const { kernel, views, rows, count } = cells;
+      const given = [views, rows, count, first, last, hiddenMin, placed.at, placed.bytes] as const;
+      return moved(cells, kernel.exports.maskCells(...given, ...room(cells)));
+    },
+    edit: (text) => edits.maskCharacters(text, first, last, hiddenMin, sign),
+  };
+}
+
 export function truncateStep(length: number): TextStep {
   return {
     run({ kernel, views, rows, count }) {
@@ -200,6 +251,18 @@ function caseTable(change: (text: string) => string, sigmaVaries: boolean): Uint
     if (length === 1 && becomes >= from && becomes < to) table[index] = becomes;
   }
   if (sigmaVaries) table[CAPITAL_SIGMA] = 0;
+  return table;
+}
+
+/** For each character the one or two letters of ASCII without its accent. They are changed in one go, as above. */
+function accentTable(): Uint16Array {
+  const table = new Uint16Array(ACCENT_POINTS);
+  const characters = Array.from({ length: ACCENT_POINTS }, (_, point) => String.fromCharCode(Math.max(point, 1)));
+  for (const [point, letters] of edits.stripAccents(characters.join('\0')).split('\0').entries()) {
+    const [first = 0, second = 0, third = 0] = Buffer.from(letters);
+    if (letters === characters[point]) table[point] = AS_IT_IS;
+    else if (first < 0x80 && second < 0x80 && third === 0) table[point] = first | (second << 8);
+  }
   return table;
 }
 

@@ -67,7 +67,7 @@ export class UnpivotedRows implements Operator {
   *#emit(batch: Batch, rows: readonly number[], places: readonly number[]): Slices {
     const { arena, kernel, layout, next } = this.#context;
     const mark = arena.next;
-    const copied = copyRows(this.#context, batch, rows, this.#kept);
+    const copied = copyRows(this.#context, batch, { at: placeNumbers(arena, rows), count: rows.length }, this.#kept);
     const list = placeNumbers(arena, places);
     const names = this.#names.map((from): ColumnData => {
       const at = arena.take(rows.length * VIEW_BYTES);

@@ -3,19 +3,12 @@ import { Batch, type ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { StoredType } from '../../batch/schema.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
-import { Failed } from '../../protocol/failure.ts';
+import { setCell } from './set-cell.ts';
 
 /** The cells of a row, and its source row. */
 export interface ValueRow {
   readonly cells: readonly unknown[];
   readonly source: number;
-}
-
-/** False when the arena is full. */
-function put(builder: ColumnBuilder, row: number, value: unknown): boolean {
-  const outcome = builder.set(row, value);
-  if (outcome === 'done' || outcome === 'full') return outcome === 'done';
-  throw new Failed('TEMPLATE_ROW_ERROR', `${outcome}: a sum or text is larger than a cell can be.`);
 }
 
 /** A batch of rows given as values, in the arena. */
@@ -24,7 +17,7 @@ export function valueBatch({ arena }: OperatorContext, rows: readonly ValueRow[]
     const builder = new ColumnBuilder(arena, type);
     for (;;) {
       const mark = arena.next;
-      if (builder.begin(rows.length) && rows.every((row, at) => put(builder, at, row.cells[index])))
+      if (builder.begin(rows.length) && rows.every((row, at) => setCell(builder, at, row.cells[index])))
         return builder.column;
       arena.release(mark);
       arena.enlarge(arena.capacityBytes * 2);

@@ -186,3 +186,61 @@ export function truncateCells(views: usize, rows: usize, count: u32, length: usi
     store<u32>(view, <u32>(p - s), 4);
   }
 }
+
+/**
+ * Puts a sign in the place of each character but the `first` and the `last`; of all, where fewer than `hiddenMin` would be hidden.
+ * Gives the next free address, 0: there was no room.
+ */
+export function maskCells(
+  views: usize,
+  rows: usize,
+  count: u32,
+  first: u32,
+  last: u32,
+  hiddenMin: u32,
+  sign: usize,
+  signBytes: usize,
+  next: usize,
+  limit: usize,
+): usize {
+  for (let i: u32 = 0; i < count; i++) {
+    const view = viewOf(views, rows, i);
+    const s = <usize>load<u32>(view),
+      e = s + <usize>load<u32>(view, 4);
+    if (s == e) continue;
+    const characters = charactersOf(s, e);
+    const isWhole = characters < <usize>first + <usize>last + <usize>hiddenMin;
+    const begin = isWhole ? s : behindCharacters(s, first);
+    const end = isWhole ? e : beforeCharacters(e, last);
+    const hidden = isWhole ? characters : characters - <usize>first - <usize>last;
+    if (next + (begin - s) + hidden * signBytes + (e - end) > limit) return 0;
+    let o = copy(next, s, begin);
+    if (signBytes == 1) {
+      memory.fill(o, load<u8>(sign), hidden);
+      o += hidden;
+    } else for (let n = hidden; n > 0; n--) o = copy(o, sign, sign + signBytes);
+    o = copy(o, end, e);
+    store<u32>(view, <u32>next);
+    store<u32>(view, <u32>(o - next), 4);
+    next = o;
+  }
+  return next;
+}
+
+/** Behind so many characters from here on. */
+function behindCharacters(p: usize, count: u32): usize {
+  for (; count > 0; count--) {
+    p++;
+    while ((load<u8>(p) & 0xc0) == 0x80) p++;
+  }
+  return p;
+}
+
+/** Before so many characters that end here. */
+function beforeCharacters(p: usize, count: u32): usize {
+  for (; count > 0; count--) {
+    p--;
+    while ((load<u8>(p) & 0xc0) == 0x80) p--;
+  }
+  return p;
+}

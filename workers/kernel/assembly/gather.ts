@@ -23,3 +23,11 @@ export function copyPlaced(columns: usize, places: usize, rows: usize, count: u3
     if (outMeta) store<u8>(outMeta + i, at == 0 ? <u8>META_NULL : meta == 0 ? 0 : load<u8>(meta + row));
   }
 }
+
+/** The selection of `count` rows that all live, u32 each, and the f64 number of each one's source row, whose u32 row is in `rows`. */
+export function numberRows(rows: usize, count: u32, sourceFirst: f64, selection: usize, sources: usize): void {
+  for (let i: u32 = 0; i < count; i++) {
+    store<u32>(selection + ((<usize>i) << 2), i);
+    store<f64>(sources + ((<usize>i) << 3), sourceFirst + <f64>load<u32>(rows + ((<usize>i) << 2)));
+  }
+}

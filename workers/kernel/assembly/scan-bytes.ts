@@ -1,5 +1,5 @@
 // The exact scan, byte by byte: for what is left of a block, and where quotes stand that the SIMD scan cannot read.
-// About 300 MB/s. Semantics of docs/template-language.md: a quote inside an unquoted field is literal, text behind a closing quote
+// About 300 MB/s. Semantics of docs/reference/input.md: a quote inside an unquoted field is literal, text behind a closing quote
 // makes the field literal up to its end.
 import {
   AT,

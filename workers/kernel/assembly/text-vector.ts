@@ -76,6 +76,39 @@ export function joinTexts(sources: usize, sourceCount: u32, count: u32, texts: u
   return next;
 }
 
+/**
+ * As joinTexts, without those that are null and with a separator between the others: never null.
+ */
+export function joinPresent(sources: usize, sourceCount: u32, count: u32, separator: usize, bytes: usize, texts: usize, next: usize, limit: usize): usize {
+  const last = sources + ((<usize>sourceCount) << 3);
+  for (let i: u32 = 0; i < count; i++) {
+    let length: usize = 0;
+    let isUnknown = false;
+    for (let source = sources; source < last; source += 8) {
+      const view = viewOf(<usize>load<u32>(source), <usize>load<u32>(source, 4), i);
+      isUnknown = isUnknown || load<u32>(view) == UNKNOWN_TEXT;
+      length += <usize>load<u32>(view, 4) + bytes;
+    }
+    if (isUnknown || length > <usize>TEXT_BYTES_MAX) {
+      put(texts, i, <usize>UNKNOWN_TEXT, 0);
+      continue;
+    }
+    if (next + length > limit) return 0;
+    const begin = next;
+    let isFirst = true;
+    for (let source = sources; source < last; source += 8) {
+      const view = viewOf(<usize>load<u32>(source), <usize>load<u32>(source, 4), i);
+      const start = <usize>load<u32>(view);
+      if (start == 0) continue;
+      if (!isFirst) next = copy(next, separator, separator + bytes);
+      isFirst = false;
+      next = copy(next, start, start + <usize>load<u32>(view, 4));
+    }
+    put(texts, i, begin, next - begin);
+  }
+  return next;
+}
+
 /** The part by number, from 1, or from the end when negative, between places of a separator; null where there is none. */
 export function splitTexts(views: usize, rows: usize, count: u32, separator: usize, bytes: usize, number: i32, texts: usize): void {
   const first = load<u8>(separator);
@@ -107,7 +140,7 @@ export function splitTexts(views: usize, rows: usize, count: u32, separator: usi
 /** Where a separator begins in [p, e), else e. */
 // @ts-ignore: decorator
 @inline
-function findSeparator(p: usize, e: usize, separator: usize, bytes: usize, first: u8): usize {
+export function findSeparator(p: usize, e: usize, separator: usize, bytes: usize, first: u8): usize {
   const wanted = i8x16.splat(<i8>first);
   for (; p < e; p += 16) {
     for (let mask = i8x16.bitmask(i8x16.eq(v128.load(p), wanted)); mask != 0; mask &= mask - 1) {

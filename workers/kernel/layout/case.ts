@@ -10,3 +10,9 @@ export const NEAR_POINTS: u32 = 0x800;
 /** U+1E00 to U+1FFF (Vietnamese, Greek with accents), which the table holds behind U+07FF. */
 export const FAR_FIRST: u32 = 0x1e00;
 export const FAR_POINTS: u32 = 0x200;
+
+/** Code points below this have an entry in the table of letters without accents. */
+export const ACCENT_POINTS: u32 = 0x250;
+
+/** Entry of a character that has no accent. */
+export const AS_IT_IS: u32 = 0xffff;

@@ -1,0 +1,178 @@
+// Makes a row of each value of a cell: lists which rows are copied, and views of the values, which stay where they are. The
+// kernels go on where they stopped; the state is that of layout/copied-rows.ts. Plain twin: the edits by hand in
+// execution/cells/exploded-rows.ts, which get the cells that have too many values or are no JSON.
+import { META_NULL } from '../layout/cells';
+import {
+  CELL_KINDS,
+  COPIES,
+  COPIES_MAX,
+  DONE_BYTES,
+  DONE_ITEMS,
+  FREE_END,
+  ITEMS_MAX,
+  LIST_KINDS,
+  LIST_META,
+  LIST_NUMBERS,
+  LIST_ROWS,
+  LIST_VIEWS,
+  NEXT_FREE,
+  POSITION,
+  STOPPED_AT_CELL,
+  STOPPED_AT_END,
+  STOPPED_FULL,
+  STOPPED_NO_ROOM,
+} from '../layout/copied-rows';
+import { MARKED } from '../layout/json';
+import { KIND_TEXT } from '../layout/native-kinds';
+import { spaceAt, spaceBefore } from './cell';
+import { unescape } from './json-cells';
+import { soundEnd, valueEnd } from './json-fields';
+import { behindSpace, CLOSE_LIST, COMMA, OPEN_LIST, QUOTE, stringEnd } from './json-tokens';
+import { NULL_LETTER } from './json-values';
+import { findSeparator } from './text-vector';
+
+/** Cuts cells at a separator of at most 32 bytes; `trims`: without white space around the values. Empty values are null. */
+export function explodeTexts(state: usize, views: usize, rows: usize, count: u32, separator: usize, bytes: usize, trims: u32): u32 {
+  const first = load<u8>(separator);
+  const itemsMax = load<u32>(state, ITEMS_MAX);
+  for (let i = load<u32>(state, POSITION); i < count; i++) {
+    const row = load<u32>(rows + ((<usize>i) << 2));
+    const view = views + ((<usize>row) << 3);
+    const start = <usize>load<u32>(view), length = <usize>load<u32>(view, 4), end = start + length;
+    if (length == 0) {
+      if (!putCopy(state, row, 0, 0, 0, false)) return stopAt(state, i, 0, 0, STOPPED_FULL);
+      continue;
+    }
+    let from = start + <usize>load<u32>(state, DONE_BYTES), item = load<u32>(state, DONE_ITEMS);
+    if (item == 0 && length >= <usize>itemsMax && hasMore(start, end, separator, bytes, first, itemsMax)) {
+      return stopAt(state, i, 0, 0, STOPPED_AT_CELL);
+    }
+    for (; from <= end; item++) {
+      const place = findSeparator(from, end, separator, bytes, first);
+      let s = from, e = place;
+      if (trims) {
+        for (let n: usize = 0; s < e && (n = spaceAt(s, e)) != 0; ) s += n;
+        for (let n: usize = 0; e > s && (n = spaceBefore(s, e)) != 0; ) e -= n;
+      }
+      const size = e - s;
+      if (!putCopy(state, row, size == 0 ? 0 : s, size, item + 1, size == length)) {
+        return stopAt(state, i, from - start, item, STOPPED_FULL);
+      }
+      from = place < end ? place + bytes : end + 1;
+    }
+    stopAt(state, i + 1, 0, 0, 0);
+  }
+  return stopAt(state, count, 0, 0, STOPPED_AT_END);
+}
+
+/** Whether there are more than so many values. */
+function hasMore(from: usize, end: usize, separator: usize, bytes: usize, first: u8, itemsMax: u32): bool {
+  for (let items: u32 = 1; items <= itemsMax; items++) {
+    const place = findSeparator(from, end, separator, bytes, first);
+    if (place == end) return false;
+    from = place + bytes;
+  }
+  return true;
+}
+
+/**
+ * The items of JSON arrays: as they are written, strings as their texts where `texts` is set. null and the empty text are
+ * null. `json`: a state of layout/json.ts, for the brackets.
+ */
+export function explodeLists(state: usize, json: usize, views: usize, rows: usize, count: u32, texts: u32): u32 {
+  const itemsMax = load<u32>(state, ITEMS_MAX);
+  for (let i = load<u32>(state, POSITION); i < count; i++) {
+    const row = load<u32>(rows + ((<usize>i) << 2));
+    const view = views + ((<usize>row) << 3);
+    const start = <usize>load<u32>(view), length = <usize>load<u32>(view, 4), end = start + length;
+    let item = load<u32>(state, DONE_ITEMS);
+    if (length == 0) {
+      if (!putCopy(state, row, 0, 0, 0, false)) return stopAt(state, i, 0, 0, STOPPED_FULL);
+      continue;
+    }
+    let p = start + <usize>load<u32>(state, DONE_BYTES);
+    if (item == 0) {
+      p = behindSpace(start, end, json);
+      if (<u32>load<u8>(p) != OPEN_LIST || soundEnd(p, end, json) == 0) return stopAt(state, i, 0, 0, STOPPED_AT_CELL);
+      p = behindSpace(p + 1, end, json);
+      if (<u32>load<u8>(p) == CLOSE_LIST) {
+        if (!putCopy(state, row, 0, 0, 0, false)) return stopAt(state, i, 0, 0, STOPPED_FULL);
+        continue;
+      }
+      if (length > <usize>itemsMax && hasMoreItems(p, end, json, itemsMax)) return stopAt(state, i, 0, 0, STOPPED_AT_CELL);
+    }
+    for (; ; item++) {
+      const value = p;
+      const next = <usize>load<u32>(state, NEXT_FREE);
+      let s = p;
+      const byte = <u32>load<u8>(p);
+      if (byte == QUOTE) {
+        const close = stringEnd(p + 1, end, json), quote = close & ~MARKED;
+        p = quote + 1;
+        let e = p;
+        if (quote == value + 1) s = 0;
+        else if (texts) {
+          s = value + 1;
+          e = quote;
+          if (close != quote) {
+            if (next + (e - s) > <usize>load<u32>(state, FREE_END)) return stopAt(state, i, value - start, item, STOPPED_NO_ROOM);
+            e = next + unescape(s, e, next);
+            s = next;
+            store<u32>(state, <u32>e, NEXT_FREE);
+          }
+        }
+        if (!putCopy(state, row, s, s == 0 ? 0 : e - s, item + 1, false)) return stopAt(state, i, value - start, item, STOPPED_FULL);
+      } else {
+        p = valueEnd(p, end, json);
+        if (byte == NULL_LETTER) s = 0;
+        if (!putCopy(state, row, s, s == 0 ? 0 : p - s, item + 1, false)) return stopAt(state, i, value - start, item, STOPPED_FULL);
+      }
+      p = behindSpace(p, end, json);
+      if (<u32>load<u8>(p) != COMMA) break;
+      p = behindSpace(p + 1, end, json);
+    }
+    stopAt(state, i + 1, 0, 0, 0);
+  }
+  return stopAt(state, count, 0, 0, STOPPED_AT_END);
+}
+
+/** Whether a sound list, from its first item on, has more than so many. */
+function hasMoreItems(p: usize, end: usize, json: usize, itemsMax: u32): bool {
+  for (let items: u32 = 1; items <= itemsMax; items++) {
+    p = behindSpace(valueEnd(p, end, json), end, json);
+    if (<u32>load<u8>(p) != COMMA) return false;
+    p = behindSpace(p + 1, end, json);
+  }
+  return true;
+}
+
+/** One copy; `number` 0: of a cell without a value. False where there is no room. */
+// @ts-ignore: decorator
+@inline
+function putCopy(state: usize, row: u32, at: usize, bytes: usize, number: u32, isWhole: bool): bool {
+  const copy = <usize>load<u32>(state, COPIES);
+  if (copy >= <usize>load<u32>(state, COPIES_MAX)) return false;
+  store<u32>(<usize>load<u32>(state, LIST_ROWS) + (copy << 2), row);
+  store<u64>(<usize>load<u32>(state, LIST_VIEWS) + (copy << 3), <u64>at | ((<u64>bytes) << 32));
+  const kinds = <usize>load<u32>(state, LIST_KINDS);
+  if (kinds != 0) {
+    const from = <usize>load<u32>(state, CELL_KINDS);
+    store<u8>(kinds + copy, isWhole && from != 0 ? load<u8>(from + <usize>row) : <u8>KIND_TEXT);
+  }
+  const numbers = <usize>load<u32>(state, LIST_NUMBERS);
+  if (numbers != 0) {
+    store<u64>(numbers + (copy << 3), <u64>number);
+    store<u8>(<usize>load<u32>(state, LIST_META) + copy, number == 0 ? <u8>META_NULL : 0);
+  }
+  store<u32>(state, <u32>(copy + 1), COPIES);
+  return true;
+}
+
+// @ts-ignore: decorator
+@inline
+function stopAt(state: usize, position: u32, bytes: usize, items: u32, why: u32): u32 {
+  store<u32>(state, position, POSITION);
+  store<u32>(state, <u32>bytes, DONE_BYTES);
+  store<u32>(state, items, DONE_ITEMS);
+  return why;
+}
