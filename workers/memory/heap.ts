@@ -42,6 +42,23 @@ export interface HeapLender {
   readonly hasLent: boolean;
 }
 
+/** Views of a whole memory, until it grows. */
+export class MemoryViews {
+  readonly buffer: ArrayBuffer;
+  readonly u8: Uint8Array<ArrayBuffer>;
+  readonly u32: Uint32Array<ArrayBuffer>;
+  readonly f64: Float64Array<ArrayBuffer>;
+  readonly i64: BigInt64Array<ArrayBuffer>;
+
+  constructor(buffer: ArrayBuffer) {
+    this.buffer = buffer;
+    this.u8 = new Uint8Array(buffer);
+    this.u32 = new Uint32Array(buffer);
+    this.f64 = new Float64Array(buffer);
+    this.i64 = new BigInt64Array(buffer);
+  }
+}
+
 export class Heap {
   readonly memory: WebAssembly.Memory;
   /** Views of the whole memory. Growth replaces them: fetch them anew after anything that may allocate. */
@@ -65,6 +82,7 @@ export class Heap {
    * @param paidBytes what the Run's reservation already covers; growth beyond it asks the budget
    * @param asideBytes also covered, but only for regions that the Run needs in any case, never for state that grows
    * @param lender null: such regions are taken from the budget whatever it has
+   * @param views of the memory, where somebody has kept them
    */
   constructor(
     memory: WebAssembly.Memory,
@@ -73,6 +91,7 @@ export class Heap {
     paidBytes: number,
     asideBytes = 0,
     lender: HeapLender | null = null,
+    views: MemoryViews | null = null,
   ) {
     this.#lender = lender;
     this.memory = memory;
@@ -82,10 +101,11 @@ export class Heap {
     this.#paidBytes = paidBytes;
     this.#asideBytes = asideBytes;
     const { buffer } = memory;
-    this.u8 = new Uint8Array(buffer);
-    this.u32 = new Uint32Array(buffer);
-    this.f64 = new Float64Array(buffer);
-    this.i64 = new BigInt64Array(buffer);
+    const { u8, u32, f64, i64 } = views?.buffer === buffer ? views : new MemoryViews(buffer);
+    this.u8 = u8;
+    this.u32 = u32;
+    this.f64 = f64;
+    this.i64 = i64;
   }
 
   /** Address behind all that was handed out so far. */
@@ -203,10 +223,11 @@ export class Heap {
       return false;
     }
     const { buffer } = this.memory;
-    this.u8 = new Uint8Array(buffer);
-    this.u32 = new Uint32Array(buffer);
-    this.f64 = new Float64Array(buffer);
-    this.i64 = new BigInt64Array(buffer);
+    const { u8, u32, f64, i64 } = new MemoryViews(buffer);
+    this.u8 = u8;
+    this.u32 = u32;
+    this.f64 = f64;
+    this.i64 = i64;
     return true;
   }
 }

@@ -4,6 +4,7 @@ import { instantiateKernel, type Kernel } from '../kernel/bindings/kernel.ts';
 import type { BudgetShare } from './budget.ts';
 import { RUN_RESERVATION_BYTES } from './budget.ts';
 import type { Collector } from './collector.ts';
+import { MemoryViews } from './heap.ts';
 
 /** Idle instances kept per thread: enough for the small Runs that interleave, 32 MiB at most. */
 const IDLE_KERNELS_MAX = 8;
@@ -37,6 +38,8 @@ export class KernelPool {
   readonly #collector: Collector;
   /** The last one is used next. */
   readonly #idle: Kernel[] = [];
+  /** Of those that have been used: to make them anew would cost a small Run as much as one of its stages. */
+  readonly #views = new WeakMap<Kernel, MemoryViews>();
   /** The fewest that were idle since the last look: so many were not needed. */
   #unused = 0;
   #look: NodeJS.Timeout | null = null;
@@ -57,6 +60,16 @@ export class KernelPool {
     const kernel = this.#idle.pop() ?? instantiateKernel(this.#module);
     this.#unused = Math.min(this.#unused, this.#idle.length);
     return kernel;
+  }
+
+  /** Of a borrowed kernel's memory as it is now. */
+  viewsOf(kernel: Kernel): MemoryViews {
+    const { buffer } = kernel.memory;
+    const known = this.#views.get(kernel);
+    if (known?.buffer === buffer) return known;
+    const views = new MemoryViews(buffer);
+    this.#views.set(kernel, views);
+    return views;
   }
 
   /**

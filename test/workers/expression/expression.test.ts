@@ -1,4 +1,4 @@
-// Holds our additions to CEL to docs/template-language.md: columns, decimals, nulls, functions, messages; and hostile expressions.
+// Holds our additions to CEL to docs/reference/expressions.md: columns, decimals, nulls, functions, messages; and hostile expressions.
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import { ENVIRONMENT, holds, ROW, run } from './row-case.ts';

@@ -1,5 +1,5 @@
 // What expressions make of cells that a file knows for numbers, dates and the like: functions that read texts take them as
-// they are, all others see their canonical texts. The table of docs/template-language.md, function by function.
+// they are, all others see their canonical texts. The table of docs/reference/input.md, function by function.
 import t from 'tap';
 import {
   KIND_BOOLEAN,

@@ -14,7 +14,7 @@ import { digest, type Files, type LimitedRun, makeFiles, runLimited, STATE_BYTES
 const TIMEOUT_MILLISECONDS = 230_000;
 
 /** Rows of the file: 30 or 60 MB. Each operation's state is more than STATE_BYTES. */
-const ROWS = sweep({ short: 300_000, long: 600_000 });
+const ROWS = sweep({ short: 150_000, long: 600_000 });
 
 const FILL_DOWN_BY_EMAIL =
   'if ($site == "" && is_present(@last[$email])) {$site = @last[$email]} if ($site != "") {@last[$email] = $site}';

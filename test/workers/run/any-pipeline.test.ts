@@ -6,7 +6,7 @@ import { sweep } from '../../sweep.ts';
 import { type Applied, applyTemplate } from '../apply-template.ts';
 import { withMovingMemory } from '../memory/moving-memory.ts';
 
-const PIPELINES = sweep({ short: 40, long: 120 });
+const PIPELINES = sweep({ short: 20, long: 120 });
 const BATCH_ROWS = [1, 7, 4096];
 
 type Pick = <T>(some: readonly T[]) => T;

@@ -23,8 +23,8 @@ import {
 } from '../../kernel/layout/fold.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { BudgetShare } from '../../memory/budget.ts';
-import { Failed } from '../../protocol/failure.ts';
 import { compareDecimals, Decimal, decimalOf, divideDecimals } from '../../values/decimal.ts';
+import { setCell } from '../cells/set-cell.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import type { MetricName } from './accumulators.ts';
 import { ExactSum } from './exact-sum.ts';
@@ -151,9 +151,7 @@ export class AggregateState implements MetricState {
       const id = from + row * step;
       if (!needsValues && !this.#wide.has(id) && !this.#big.has(id)) continue;
       const value = this.#value(id, first + row * stride);
-      const outcome = value instanceof CellFault ? value.code : builder.set(row, value);
-      if (outcome !== 'done')
-        throw new Failed('TEMPLATE_ROW_ERROR', `${outcome}: a sum or text is larger than a cell can be.`);
+      if (!setCell(builder, row, value)) throw new Error('a number always has room');
     }
     return builder.column;
   }

@@ -6,6 +6,8 @@ export class ExactSum {
   #parts: number[] = [];
   /** Infinities and NaN, which have no parts. */
   #special = 0;
+  /** In units of 2^-1074: what no double holds on the way. Other values may bring the sum back. */
+  #beyond = 0n;
 
   add(value: number): void {
     if (!Number.isFinite(value)) {
@@ -17,6 +19,11 @@ export class ExactSum {
     for (let y of this.#parts) {
       if (Math.abs(x) < Math.abs(y)) [x, y] = [y, x];
       const high = x + y;
+      if (!Number.isFinite(high)) {
+        this.#beyond += inUnits(x) + inUnits(y);
+        x = 0;
+        continue;
+      }
       const low = y - (high - x);
       if (low !== 0) parts.push(low);
       x = high;
@@ -28,6 +35,7 @@ export class ExactSum {
   get value(): number {
     if (this.#special !== 0 || Number.isNaN(this.#special)) return this.#special;
     const parts = this.#parts;
+    if (this.#beyond !== 0n) return nearestQuotient(this.#beyond, parts, 1);
     let at = parts.length - 1;
     if (at < 0) return 0;
     let high = parts[at]!;
@@ -54,10 +62,11 @@ export class ExactSum {
    * @param count an integer from 1 on
    */
   mean(count: number): number {
+    if (this.#beyond !== 0n && this.#special === 0) return nearestQuotient(this.#beyond, this.#parts, count);
     const sum = this.value;
     if (!Number.isFinite(sum)) return sum;
     const mean = sum / count;
-    return this.#isNearest(mean, count) ? mean : nearestQuotient(this.#parts, count);
+    return this.#isNearest(mean, count) ? mean : nearestQuotient(0n, this.#parts, count);
   }
 
   /**
@@ -110,9 +119,9 @@ function halfStep(size: number): number {
 const UNIT_EXPONENT = 1074;
 const MANTISSA_BITS = 53;
 
-/** The double nearest to the sum of doubles divided by a count; half-way cases go to the even one. */
-function nearestQuotient(parts: readonly number[], count: number): number {
-  let sum = 0n;
+/** The double nearest to the sum of doubles, and of what is beyond them, divided by a count; half-way cases go to the even one. */
+function nearestQuotient(beyond: bigint, parts: readonly number[], count: number): number {
+  let sum = beyond;
   for (const part of parts) sum += inUnits(part);
   const divisor = BigInt(count);
   const size = sum < 0n ? -sum : sum;

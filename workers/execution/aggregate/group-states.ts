@@ -6,7 +6,7 @@ import { FOLD_BYTES, IDS, ROWS } from '../../kernel/layout/fold.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
 import type { Steps } from '../../run/time-slices.ts';
 import { AggregateState, isFolded } from './aggregate-state.ts';
-import { HeldRoom } from './held-room.ts';
+import { HeldRoom, type WhenFull } from './held-room.ts';
 import { HeldValues } from './held-values.ts';
 import { KeptText, keepsText } from './kept-text.ts';
 import type { FoldStates, GroupMetric, MetricState } from './metric-state.ts';
@@ -38,7 +38,7 @@ export class GroupStates {
   #groupsMax: number;
 
   /** @param width cells of a group */
-  constructor(context: OperatorContext, metrics: readonly GroupMetric[], width = 1) {
+  constructor(context: OperatorContext, metrics: readonly GroupMetric[], width = 1, whenFull: WhenFull = 'sort') {
     const { heap } = context.arena;
     this.#context = context;
     this.#width = width;
@@ -48,6 +48,7 @@ export class GroupStates {
       context,
       (holder) => this.#states(holders[holder]!),
       () => this.#groupsMax * width,
+      whenFull,
     );
     this.#metrics = metrics.map((metric, index) => {
       if (isFolded(metric.fn, metric.type))
@@ -95,6 +96,11 @@ export class GroupStates {
     }
   }
 
+  /** See HeldRoom. */
+  get isFull(): boolean {
+    return this.#room.isFull;
+  }
+
   /** When all rows have come, before columns are asked for. */
   settle(groups: number): Steps {
     return this.#room.settle(groups * this.#width);
@@ -104,10 +110,11 @@ export class GroupStates {
   columns(from: number, count: number): ColumnData[] | null {
     const columns: ColumnData[] = [];
     const width = this.#width;
-    if (this.#room.late !== null) {
+    const { late } = this.#room;
+    if (late !== null) {
+      late.release(from * width);
       // Cells that are read back are values, some of which may be large.
-      if (count > 1 && count * width > LATE_CELLS_MOST) return null;
-      this.#room.late.release(from * width);
+      if (count > 1 && (count * width > LATE_CELLS_MOST || !late.reach((from + count) * width))) return null;
     }
     for (let cell = 0; cell < width; cell++) {
       const range = { first: from * width + cell, step: width, count };
@@ -118,6 +125,13 @@ export class GroupStates {
       }
     }
     return columns;
+  }
+
+  /** Leaves its memory to others; nobody asks for it any more. */
+  drop(): void {
+    for (const metric of this.#metrics) metric.clear();
+    this.#room.drop();
+    this.#context.arena.heap.giveBack(this.#at, this.#groupsMax * this.#groupBytes);
   }
 
   /** All groups are as without rows; the memory stays for the next ones. */

@@ -1,6 +1,7 @@
 // The memory in which the metrics of one operation hold values of groups, and what happens when the budget has no more of it:
-// all that is held goes to be sorted (late-values.ts), and so does what comes afterwards.
-// States: holding → late, until `clear`.
+// all that is held goes to be sorted (late-values.ts), and so does what comes afterwards; or the room is full, and its owner does
+// something else.
+// States: holding → late or full, until `clear`.
 
 import { GrowingBlocks } from '../../memory/growing-blocks.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
@@ -18,21 +19,32 @@ export interface Holder extends LateMetric {
   countOf(group: number, states: FoldStates): number;
 }
 
+/** What becomes of values for which there is no room. */
+export type WhenFull = 'sort' | 'refuse';
+
 export class HeldRoom {
   readonly #context: OperatorContext;
   readonly #holders: Holder[] = [];
   readonly #states: (holder: number) => FoldStates;
   readonly #groups: () => number;
+  readonly #whenFull: WhenFull;
   readonly reached: number;
   #blocks: GrowingBlocks | null = null;
   #late: LateValues | null = null;
+  #isFull = false;
 
   /**
    * @param states where those of a holder are
    * @param groups for how many groups there are states
    */
-  constructor(context: OperatorContext, states: (holder: number) => FoldStates, groups: () => number) {
+  constructor(
+    context: OperatorContext,
+    states: (holder: number) => FoldStates,
+    groups: () => number,
+    whenFull: WhenFull,
+  ) {
     this.#context = context;
+    this.#whenFull = whenFull;
     this.#states = states;
     this.#groups = groups;
     this.reached = context.arena.heap.allocate(8);
@@ -53,12 +65,20 @@ export class HeldRoom {
     return this.#late;
   }
 
-  /** Goes on to a block with more room, or lets all holders go of what they hold. */
-  advance(): void {
-    if (this.blocks.advance()) return;
-    this.#letGo();
+  /** Nothing more was taken: what is held is not all. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Goes on to a block with more room, or lets all holders go of what they hold; false when it is full. */
+  advance(): boolean {
+    if (this.blocks.advance()) return true;
+    if (this.#whenFull === 'refuse') this.#isFull = true;
+    else this.#letGo();
+    if (this.#isFull) return false;
     this.#blocks?.giveBack();
     this.#blocks = null;
+    return true;
   }
 
   /** Makes cells of the values of groups 0 to `groups`: comes before columns are asked for. */
@@ -72,8 +92,15 @@ export class HeldRoom {
       [];
   }
 
+  /** Leaves its memory to others; nobody asks for it any more. */
+  drop(): void {
+    this.#blocks?.giveBack();
+    this.#late?.drop();
+  }
+
   clear(): void {
     this.#blocks?.restart();
+    this.#isFull = false;
     this.#late?.drop();
     this.#late = null;
   }

@@ -100,7 +100,7 @@ export class HeldValues implements MetricState, Holder {
       const { blocks, reached } = room;
       at = exports.holdValues(fold, at, count, blocks.next, blocks.limit, reached);
       blocks.next = heap.u32[reached >>> 2]!;
-      if (at < count) room.advance();
+      if (at < count && !room.advance()) return;
     }
   }
 

@@ -96,7 +96,7 @@ export class KeptText implements MetricState, Holder {
       const { blocks, reached } = room;
       at = exports.keepTexts(fold, at, count, this.#which, blocks.next, blocks.limit, reached);
       blocks.next = heap.u32[reached >>> 2]!;
-      if (at < count) room.advance();
+      if (at < count && !room.advance()) return;
     }
   }
 

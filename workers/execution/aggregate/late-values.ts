@@ -3,6 +3,7 @@
 // of them wait in a file until their groups are handed on.
 import { Batch, type ColumnData } from '../../batch/batch.ts';
 import { CellReader } from '../../batch/cell-values.ts';
+import { NativeText } from '../../batch/native-text.ts';
 import { columnTypeOf, type StoredType } from '../../batch/schema.ts';
 import { META_NULL, VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
@@ -17,7 +18,7 @@ import { type ReaderRoom, SpillReader } from '../spill/spill-reader.ts';
 import { SpillWriter } from '../spill/spill-writer.ts';
 import type { Accumulator } from './accumulator.ts';
 
-/** Rows of cells, and characters of their texts, that are written at once. */
+/** Rows of cells that are written at once, and characters of their texts that are held at once, but for those of one group. */
 const ROWS_MAX = 512;
 const TEXT_LENGTH_MAX = 262_144;
 
@@ -60,6 +61,7 @@ export class LateValues {
   #cells: Iterator<readonly unknown[]> | null = null;
   /** Cells of groups from the first one on that were read. */
   #window: (readonly unknown[])[] = [];
+  #windowLength = 0;
   #first = 0;
 
   constructor(context: OperatorContext, metrics: readonly LateMetric[]) {
@@ -134,22 +136,34 @@ export class LateValues {
   /** Cells of groups before this one are not asked for any more. */
   release(group: number): void {
     while (this.#first < group && this.#window.length > 0) {
-      this.#window.shift();
+      this.#windowLength -= textLengthOf(this.#window.shift()!);
       this.#first++;
     }
   }
 
+  /** Reads the cells of groups before `end`; false when their texts are too long to be read at once. */
+  reach(end: number): boolean {
+    while (this.#first + this.#window.length < end) {
+      if (this.#windowLength > TEXT_LENGTH_MAX) return false;
+      this.#readOne();
+    }
+    return this.#windowLength <= TEXT_LENGTH_MAX;
+  }
+
   /** The cell of a group. Those that were asked for stay until they are released. */
   value(metric: number, group: number): unknown {
-    while (this.#first + this.#window.length <= group) {
-      const { value } = this.#cells!.next();
-      this.#window.push(value as readonly unknown[]);
-    }
+    while (this.#first + this.#window.length <= group) this.#readOne();
     return this.#window[group - this.#first]![metric];
   }
 
   drop(): void {
     this.#waiting.drop();
+  }
+
+  #readOne(): void {
+    const cells = this.#cells!.next().value as readonly unknown[];
+    this.#window.push(cells);
+    this.#windowLength += textLengthOf(cells);
   }
 
   *#waitingCells(): Generator<readonly unknown[], undefined> {
@@ -168,7 +182,7 @@ export class LateValues {
 
   #put(cells: readonly unknown[]): void {
     this.#rows.push({ cells, source: 0 });
-    for (const cell of cells) if (typeof cell === 'string') this.#textLength += cell.length;
+    this.#textLength += textLengthOf(cells);
     if (this.#rows.length >= ROWS_MAX || this.#textLength >= TEXT_LENGTH_MAX) this.#flush();
   }
 
@@ -208,6 +222,15 @@ export class LateValues {
       return { kind: 'typed', type, at, meta, big: null };
     };
   }
+}
+
+function textLengthOf(cells: readonly unknown[]): number {
+  let length = 0;
+  for (const cell of cells) {
+    const text = cell instanceof NativeText ? cell.text : cell;
+    if (typeof text === 'string') length += text.length;
+  }
+  return length;
 }
 
 /** Gives the values of each group and metric to the metric, and hands the cells of each group on. */

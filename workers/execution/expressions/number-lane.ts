@@ -10,6 +10,7 @@ import {
 import { HALF_UP } from '../../kernel/layout/numbers.ts';
 import type { Sliced } from '../../run/time-slices.ts';
 import { Decimal } from '../../values/decimal.ts';
+import { COMPARED_LENGTH_MAX } from '../../values/likeness.ts';
 import { type Lane, NOT_HERE, type StatesTarget, type VectorRows } from './lane.ts';
 import type { ExpressionContext } from './row-expression.ts';
 import type { NumberPlan, TextPlan } from './vector-plan.ts';
@@ -45,6 +46,8 @@ export class NumberLane {
         exports.sizeTexts(source.views, source.rows, at.count, vector);
         return vector;
       }
+      case 'likeness':
+        return yield* this.#likeness(plan, at, target);
       case 'date_part': {
         const dates = yield* this.vector(plan.date, at, target);
         if (dates < 0) return dates;
@@ -98,6 +101,18 @@ export class NumberLane {
     if (plan.form === 'date') exports.parseDays(views, rows, at.count, vector);
     else exports.parseNumbers(views, rows, at.count, VECTOR_FORMS[plan.form], vector, target.states, target.mode);
     return vector;
+  }
+
+  *#likeness(plan: { left: TextPlan; right: TextPlan }, at: VectorRows, target: StatesTarget): Sliced<number> {
+    const left = yield* this.#lane.texts.source(plan.left, at, target);
+    if (typeof left === 'number') return left;
+    const right = yield* this.#lane.texts.source(plan.right, at, target);
+    if (typeof right === 'number') return right;
+    const vector = this.#newVector(at.count);
+    const { compareLikeness } = this.#context.kernel.exports;
+    const { views, rows } = left;
+    const isDone = compareLikeness(views, rows, right.views, right.rows, at.count, vector, COMPARED_LENGTH_MAX);
+    return isDone === 0 ? NOT_HERE : vector;
   }
 
   *#first(plans: readonly NumberPlan[], at: VectorRows, target: StatesTarget): Sliced<number> {

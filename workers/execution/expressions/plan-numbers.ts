@@ -85,6 +85,8 @@ function planCall(planner: Planner, node: CallNode, form: NumberForm): NumberPla
   const kind = kindOf(planner.expression, first);
   if (name === form && kind === 'string' && second === undefined) return planParsed(planner, first, form);
   if (name === 'size' && kind === 'string') return { kind: 'size', form, text: textOf(planner, first) };
+  if (name === 'similarity' && second !== undefined)
+    return { kind: 'likeness', form, left: textOf(planner, first), right: textOf(planner, second) };
   if (name === 'coalesce') {
     const numbers = parameters.map((part) => numberOf(planner, part, form));
     return numbers.every((part) => part !== null) ? { kind: 'first', form, numbers } : null;

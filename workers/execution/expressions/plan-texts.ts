@@ -4,7 +4,15 @@ import { walkedLengthMax } from '../../expression/patterns/walked-length.ts';
 import type { CallNode, ExpressionNode } from '../../expression/syntax/ast.ts';
 import { literalStep, patternStep, TOO_LONG } from '../cells/replace-steps.ts';
 import type { TextStep } from '../cells/text-chain.ts';
-import { capitaliseStep, caseStep, digitStep, padStep, trimStep } from '../cells/text-steps.ts';
+import {
+  accentStep,
+  asciiCaseStep,
+  capitaliseStep,
+  caseStep,
+  digitStep,
+  padStep,
+  trimStep,
+} from '../cells/text-steps.ts';
 import {
   argumentsOf,
   type ComputedPlan,
@@ -75,6 +83,10 @@ const edited = (step: StepMaker) => (text: TextPlan) => ({ kind: 'edited', step,
 const CALLS: ReadonlyMap<string, CallPlanner> = new Map<string, CallPlanner>([
   ['upper', () => edited((heap) => caseStep(heap, 'upper'))],
   ['lower', () => edited((heap) => caseStep(heap, 'lower'))],
+  ['upperAscii', () => edited(() => asciiCaseStep('upper'))],
+  ['lowerAscii', () => edited(() => asciiCaseStep('lower'))],
+  ['strip_accents', () => edited((heap) => accentStep(heap))],
+  ['charAt', planCharacter],
   ['trim', () => edited(() => trimStep())],
   ['digits', () => edited((heap) => digitStep(heap))],
   ['title', () => edited(() => capitaliseStep('word'))],
@@ -95,9 +107,19 @@ function planCall(planner: Planner, node: CallNode): TextPlan | null {
   if (parameters === null || name === null) return null;
   if (name === 'coalesce') return { kind: 'first', texts: parameters.map((part) => textOf(planner, part)) };
   const [text, ...others] = parameters;
+  if (name === 'concat_ws') return planPresent(planner, literalText(text), others);
   if (name === 'string' && text !== undefined) return planWritten(planner, text);
   if (text === undefined || kindOf(planner.expression, text) !== 'string') return null;
   return CALLS.get(name)?.(others, computed(planner.expression, node))?.(textOf(planner, text)) ?? null;
+}
+
+/** concat_ws: what is null is left out. */
+function planPresent(planner: Planner, separator: string | null, nodes: readonly ExpressionNode[]): TextPlan | null {
+  const texts = nodes.map((node) =>
+    kindOf(planner.expression, node) === 'string' ? textOf(planner, node) : planWritten(planner, node),
+  );
+  if (separator === null || separator.length > PUT_LENGTH_MAX || texts.includes(null)) return null;
+  return { kind: 'present', separator, texts: texts as readonly TextPlan[] };
 }
 
 const planCut = ([count]: readonly ExpressionNode[], fromEnd: boolean): ReturnType<CallPlanner> => {
@@ -109,6 +131,12 @@ function planSlice([from, to]: readonly ExpressionNode[]): ReturnType<CallPlanne
   const [first, last] = [literalInteger(from), to === undefined ? null : literalInteger(to)];
   if (first === null || first < 0 || (to !== undefined && (last === null || last < first))) return null;
   return (text) => ({ kind: 'slice', from: first, to: last, text });
+}
+
+/** Behind the last character is the empty text, which is left to the closures. */
+function planCharacter([place]: readonly ExpressionNode[]): ReturnType<CallPlanner> {
+  const at = literalInteger(place);
+  return at === null || at < 0 ? null : (text) => ({ kind: 'slice', from: at, to: at + 1, text });
 }
 
 function planSplit([separator, part]: readonly ExpressionNode[]): ReturnType<CallPlanner> {

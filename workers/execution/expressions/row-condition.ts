@@ -44,18 +44,23 @@ export function conditionsOf(
 
 /** The rows for which a checked condition is true; null is not true. */
 export function rowCondition(condition: CheckedExpression, columns: Schema, context: ExpressionContext): RowChoice {
-  const expression = new RowExpression(condition, columns, context);
-  const plan = plannerOf(condition).states(condition.root);
   const { clock } = context;
-  const each = byRow(expression, clock);
-  if (plan === null || !pays(condition, plan)) return each;
+  const plan = plannerOf(condition).states(condition.root);
+  if (plan === null || !pays(condition, plan)) return byRow(new RowExpression(condition, columns, context), clock);
+  // Where kernels know all, it is not needed; one that looks up in a table has to ask for it before the first row.
+  let made = context.tables.size > 0 ? new RowExpression(condition, columns, context) : null;
+  const closures = (): RowExpression => {
+    made ??= new RowExpression(condition, columns, context);
+    return made;
+  };
   const lane = new VectorLane(columns, context, plan);
   const exports = context.kernel.exports;
   return function* (batch, rows, count, fail) {
     const states = yield* statesOf(context, lane, plan, { batch, rows, count });
-    if (states < 0) return yield* each(batch, rows, count, fail);
+    if (states < 0) return yield* byRow(closures(), clock)(batch, rows, count, fail);
     const first = exports.findUnknown(states, 0, count);
     if (first < count) {
+      const expression = closures();
       expression.bind(batch);
       for (let at = first; at < count; at = exports.findUnknown(states, at + 1, count)) {
         settle(expression, batch, rows, states, at, fail);

@@ -32,7 +32,7 @@ export class TextLane {
   /** Puts what the plan needs into memory. */
   prepare(plan: AnyPlan): void {
     if (plan.kind === 'literal') this.#place(plan.text);
-    if (plan.kind === 'split') this.#place(plan.separator);
+    if (plan.kind === 'split' || plan.kind === 'present') this.#place(plan.separator);
     if (plan.kind === 'found') this.#programs.set(plan, placePattern(this.#context.arena.heap, plan.pattern, [], 1));
     if (plan.kind === 'edited') this.#steps.set(plan, plan.step(this.#context.arena.heap));
   }
@@ -58,7 +58,8 @@ export class TextLane {
       case 'computed':
         return yield* this.#lane.computed.texts(plan.expression, at, target);
       case 'joined':
-        return yield* this.#joined(plan.texts, at, target);
+      case 'present':
+        return yield* this.#joined(plan, at, target);
       case 'edited':
         return yield* this.#edited(plan, at, target);
       case 'written': {
@@ -129,11 +130,15 @@ export class TextLane {
     return texts;
   }
 
-  *#joined(plans: readonly TextPlan[], at: VectorRows, target: StatesTarget): Sliced<number> {
+  *#joined(
+    plan: Extract<TextPlan, { kind: 'joined' | 'present' }>,
+    at: VectorRows,
+    target: StatesTarget,
+  ): Sliced<number> {
     const { arena, kernel } = this.#context;
     const sources: TextSource[] = [];
-    for (const plan of plans) {
-      const source = yield* this.source(plan, at, target);
+    for (const part of plan.texts) {
+      const source = yield* this.source(part, at, target);
       if (typeof source === 'number') return source;
       sources.push(source);
     }
@@ -143,8 +148,13 @@ export class TextLane {
       list >>> 2,
     );
     const texts = this.#newTexts(at.count);
-    const { joinTexts } = kernel.exports;
-    return this.#moved(texts, joinTexts(list, sources.length, at.count, texts, arena.next, arena.limit));
+    const { joinPresent, joinTexts } = kernel.exports;
+    if (plan.kind === 'joined')
+      return this.#moved(texts, joinTexts(list, sources.length, at.count, texts, arena.next, arena.limit));
+    const separator = this.#place(plan.separator) >>> 2;
+    const [between, bytes] = [arena.heap.u32[separator]!, arena.heap.u32[separator + 1]!];
+    const { next, limit } = arena;
+    return this.#moved(texts, joinPresent(list, sources.length, at.count, between, bytes, texts, next, limit));
   }
 
   /** What was made, with a kernel's next free address, which is 0 where the arena is full. */

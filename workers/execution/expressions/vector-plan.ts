@@ -28,6 +28,8 @@ export type TextPlan =
   | { readonly kind: 'cut'; readonly length: number; readonly fromEnd: boolean; readonly text: TextPlan }
   | { readonly kind: 'slice'; readonly from: number; readonly to: number | null; readonly text: TextPlan }
   | { readonly kind: 'joined'; readonly texts: readonly TextPlan[] }
+  /** Those that are not null, with a separator between them. */
+  | { readonly kind: 'present'; readonly separator: string; readonly texts: readonly TextPlan[] }
   /** string(x) of a number or date. */
   | { readonly kind: 'written'; readonly number: NumberPlan }
   /** What the items of a pattern from one up to another took. */
@@ -65,6 +67,7 @@ export type NumberPlan = { readonly form: NumberForm } & (
   | { readonly kind: 'parsed'; readonly text: TextPlan }
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'size'; readonly text: TextPlan }
+  | { readonly kind: 'likeness'; readonly left: TextPlan; readonly right: TextPlan }
   | { readonly kind: 'date_part'; readonly part: DatePart; readonly date: NumberPlan }
   | {
       readonly kind: 'calculated';
@@ -216,6 +219,7 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
     case 'rounded':
       return [plan.number];
     case 'joined':
+    case 'present':
       return plan.texts;
     case 'first':
       return 'texts' in plan ? plan.texts : plan.numbers;
@@ -225,6 +229,7 @@ export function partsOf(plan: AnyPlan): readonly AnyPlan[] {
       return [plan.date];
     case 'calculated':
     case 'extreme':
+    case 'likeness':
     case 'texts':
     case 'compared':
     case 'logical':

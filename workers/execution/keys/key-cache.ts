@@ -47,6 +47,11 @@ export class KeyCache {
     if (this.#table !== 0) this.#empty();
   }
 
+  /** Leaves its memory to others; nobody asks it any more. */
+  drop(): void {
+    if (this.#table !== 0) this.#arena.heap.giveBack(this.#table, KEY_CACHE_BYTES);
+  }
+
   /** Fills in the `ids` of keys that are known, and gives the others; null when the arena is full. */
   find(batch: Batch, all: NumberedRows): MissedRows | null {
     if (!this.#isOfUse(batch, all.count)) return { ...all, at: 0 };

@@ -42,7 +42,10 @@ export class RowKeys {
     this.#nullsDistinct = nullsDistinct;
     this.#columns = columns;
     const { heap } = context.arena;
-    this.#steps = columns.map((_, at) => matchSteps(heap, typeof level === 'string' ? level : level[at]!));
+    const levels = columns.map((_, at) => (typeof level === 'string' ? level : level[at]!));
+    // Each step holds a table of its own: one for each of thousands of columns is seconds of work.
+    const steps = new Map([...new Set(levels)].map((each) => [each, matchSteps(heap, each)]));
+    this.#steps = levels.map((each) => steps.get(each)!);
     this.#addresses = context.arena.heap.allocate(columns.length * 4);
   }
 

@@ -1,11 +1,12 @@
 // What the functions of `window` compute. Each sees the rows of a group one by one: forward in their order, and some of
 // them then backward, where the first row that is seen knows what all of them come to.
 import { type ColumnType, columnTypeOf, type StoredType } from '../../batch/schema.ts';
-import { addDecimals, Decimal, divideDecimals, multiplyDecimals, subtractDecimals } from '../../values/decimal.ts';
+import { addDecimals, Decimal, divideDecimals, subtractDecimals } from '../../values/decimal.ts';
 import { ExactSum } from '../aggregate/exact-sum.ts';
 import { CellFault } from '../cells/value-cells.ts';
 import { rowBefore } from './row-before.ts';
-import type { WindowFunction, WindowStep } from './window-step.ts';
+import { percentOfTotal } from './window-shares.ts';
+import { firstHidden, forwardOnly, type WindowFunction, type WindowStep } from './window-step.ts';
 
 export const WINDOW_FUNCTIONS = [
   ...([
@@ -65,15 +66,9 @@ export function windowFunction(
         forward: rowNumber(),
         backward: firstHidden((_, total) => total),
       };
-    case 'percent_of_total': {
-      const backward = firstHidden(column === 'number' ? percentOfDoubles : percentOf);
-      return { type: quotient, hiddenType: column!, forward: runningSum(column!), backward };
-    }
+    case 'percent_of_total':
+      return percentOfTotal(column!);
   }
-}
-
-export function forwardOnly(type: StoredType, forward: WindowStep): WindowFunction {
-  return { type, hiddenType: type, forward, backward: null };
 }
 
 function rowNumber(): WindowStep {
@@ -162,22 +157,6 @@ function firstOne(): WindowStep {
   };
 }
 
-/** Of the row that is seen first, what the other direction put there. */
-export function firstHidden(result: (value: unknown, total: unknown) => unknown): WindowStep {
-  let total: unknown = null;
-  let isNew = true;
-  return {
-    begin: () => {
-      isNew = true;
-    },
-    next: (value, hidden) => {
-      if (isNew) total = hidden;
-      isNew = false;
-      return result(value, total);
-    },
-  };
-}
-
 /** From the value of the row before; null where one of both is. */
 function difference(column: ColumnType): WindowStep {
   const last = rowBefore();
@@ -218,19 +197,6 @@ function movingAverage(column: ColumnType, rows: number): WindowStep {
       return mean ?? new CellFault('OUT_OF_RANGE');
     },
   };
-}
-
-/** Null where the total is 0. */
-function percentOf(value: unknown, total: unknown): unknown {
-  if (value === null || total === null) return null;
-  const whole = decimalOfCell(total);
-  if (Number(whole.digits) === 0) return null;
-  const hundredfold = multiplyDecimals(decimalOfCell(value), new Decimal(100, 0));
-  return (hundredfold && divideDecimals(hundredfold, whole)) ?? new CellFault('OUT_OF_RANGE');
-}
-
-function percentOfDoubles(value: unknown, total: unknown): unknown {
-  return value === null || total === null || total === 0 ? null : ((value as number) / (total as number)) * 100;
 }
 
 function decimalOfCell(value: unknown): Decimal {

@@ -4,35 +4,24 @@
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { CellReader } from '../../batch/cell-values.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
-import { type StoredType, storedTypes } from '../../batch/schema.ts';
+import type { StoredType } from '../../batch/schema.ts';
 import type { Next, Operator, OperatorContext } from '../../operations/operation.ts';
-import { Failed } from '../../protocol/failure.ts';
 import { PAUSE, type Sliced, type Slices, type Steps } from '../../run/time-slices.ts';
 import { groupBytes, groupOrder } from '../aggregate/group-order.ts';
-import type { MetricConditions } from '../aggregate/metric-conditions.ts';
-import { CellFault } from '../cells/value-cells.ts';
+import { setCell } from '../cells/set-cell.ts';
 import { byPlace, placeColumn, viewsOf } from '../sort/row-places.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import type { SortTerm } from '../sort/sort-keys.ts';
 import { RowStore } from '../spill/row-store.ts';
 import { rowsBetween } from '../spill/rows-between.ts';
-import type { WindowFunction } from './window-step.ts';
-
-export interface WindowColumn {
-  readonly function: WindowFunction;
-  /** Index of its column in the input, -1 for none. */
-  readonly column: number;
-  readonly columnType: StoredType;
-  /** Index of the column of booleans that says which rows count, -1: all do. */
-  readonly condition: number;
-}
+import type { WindowColumn } from './window-step.ts';
 
 export interface WindowPlan {
   readonly groups: readonly number[];
   readonly terms: readonly SortTerm[];
   readonly columns: readonly WindowColumn[];
-  /** Their columns follow those of the input. */
-  readonly conditions: MetricConditions;
+  /** Of the rows that come: those of the input, then of the conditions. */
+  readonly types: readonly StoredType[];
   /** Hands rows on with the new columns behind those of the input and the conditions. */
   readonly next: Next;
 }
@@ -57,8 +46,7 @@ export class WindowPass implements Operator {
   #lastKey: Uint8Array | null = null;
 
   constructor(context: OperatorContext, plan: WindowPlan) {
-    const { groups, terms, columns, conditions } = plan;
-    const input = [...storedTypes(context.input), ...new Array<StoredType>(conditions.count).fill('boolean')];
+    const { groups, terms, columns, types: input } = plan;
     this.#context = context;
     this.#plan = plan;
     const isSorted = groups.length + terms.length > 0;
@@ -83,11 +71,7 @@ export class WindowPass implements Operator {
     this.#back = isMoved ? new RowSorter(context, made, byPlace(made.length - 1, false)) : null;
   }
 
-  push(batch: Batch): Slices {
-    return this.#plan.conditions.apply(batch, (chosen) => this.#take(chosen));
-  }
-
-  *#take(batch: Batch): Slices {
+  *push(batch: Batch): Slices {
     const { arena } = this.#context;
     for (const [index, column] of batch.columns.entries()) if (column.kind !== 'typed') batch.views(index);
     const mark = arena.next;
@@ -255,11 +239,7 @@ class Direction {
       const mark = arena.next;
       let isFull = !builder.begin(batch.rows);
       for (let position = 0; position < values.length && !isFull; position++) {
-        const value = values[position];
-        const outcome = value instanceof CellFault ? value.code : builder.set(batch.physicalRow(position), value);
-        isFull = outcome === 'full';
-        if (outcome !== 'full' && outcome !== 'done')
-          throw new Failed('TEMPLATE_ROW_ERROR', `${outcome}: a sum is larger than a cell can be.`);
+        isFull = !setCell(builder, batch.physicalRow(position), values[position]);
       }
       if (!isFull) return builder.column;
       arena.release(mark);

@@ -31,8 +31,9 @@ export class RowStore {
   #file: SpillFile | null = null;
   #reader: SpillReader | null = null;
   #parts: RowBytes[] = [];
-  /** The rows at hand, of which the first `taken` are gone. */
+  /** The rows at hand, of which those from `from` were given last, and the first `taken` are gone. */
   #batch: Batch | null = null;
+  #from = 0;
   #taken = 0;
 
   constructor(context: Pick<OperatorContext, 'arena' | 'kernel' | 'spill'>, types: readonly StoredType[]) {
@@ -42,13 +43,14 @@ export class RowStore {
     this.#push(BLOCK_BYTES_FIRST, context.arena.heap.allocate(BLOCK_BYTES_FIRST));
   }
 
-  add(batch: Batch): void {
+  /** @param orders numbers that come back with the rows (f64 by position), 0 for none */
+  add(batch: Batch, orders = 0): void {
     this.#codec.prepare(batch);
     const mark = this.#arena.next;
-    const orders = this.#arena.take(batch.live * 8);
+    const numbers = orders === 0 ? this.#arena.take(batch.live * 8) : orders;
     for (let from = 0; from < batch.live; ) {
       const block = this.#blocks.at(-1)!;
-      const list = { rows: batch.selection, from, count: batch.live, orders };
+      const list = { rows: batch.selection, from, count: batch.live, orders: numbers };
       const { next, reached } = this.#codec.encode(batch, list, block.end, block.at + block.bytes);
       block.end = next;
       from = reached;
@@ -76,9 +78,14 @@ export class RowStore {
       this.#batch = reader.batch();
       this.#taken = 0;
     }
-    const from = this.#taken;
-    this.#taken = Math.min(this.#batch.live, from + most);
-    return rowsBetween(this.#batch, from, this.#taken);
+    this.#from = this.#taken;
+    this.#taken = Math.min(this.#batch.live, this.#from + most);
+    return rowsBetween(this.#batch, this.#from, this.#taken);
+  }
+
+  /** Address of the numbers of the rows that `next` gave, until its next call. */
+  get orders(): number {
+    return this.#reader!.orders + this.#from * 8;
   }
 
   /** Leaves its memory to others: all rows lie in the file. */

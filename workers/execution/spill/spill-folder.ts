@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 export class SpillFolder {
   readonly #directory: string;
-  readonly #open = new Set<number>();
+  /** Null before the first file: most Runs make none. */
+  #open: Set<number> | null = null;
   #made = false;
   #count = 0;
 
@@ -20,16 +21,18 @@ export class SpillFolder {
       this.#made = true;
     }
     const descriptor = openSync(join(this.#directory, `${this.#count++}.spill`), 'wx+', 0o600);
+    this.#open ??= new Set();
     this.#open.add(descriptor);
     return descriptor;
   }
 
   close(descriptor: number): void {
-    if (this.#open.delete(descriptor)) closeSync(descriptor);
+    if (this.#open?.delete(descriptor)) closeSync(descriptor);
   }
 
   /** Closes and removes everything. */
   remove(): void {
+    if (this.#open === null) return;
     for (const descriptor of this.#open) closeSync(descriptor);
     this.#open.clear();
     if (this.#made) rmSync(this.#directory, { recursive: true, force: true });

@@ -12,9 +12,15 @@ export type TableColumns = ReadonlyMap<string, readonly string[]>;
 const NO_TABLES: Tables = new Map();
 const NO_COLUMNS: TableColumns = new Map();
 
+interface Taken {
+  readonly table: TaskTable;
+  readonly rows: TableRows;
+}
+
 export class RunTables {
   readonly #cache: TableCache;
-  readonly #taken = new Map<string, { readonly table: TaskTable; readonly rows: TableRows }>();
+  /** Null: none yet, as of most Runs. */
+  #taken: Map<string, Taken> | null = null;
 
   constructor(cache: TableCache) {
     this.#cache = cache;
@@ -32,27 +38,30 @@ export class RunTables {
         const message = `There is no reference table ${JSON.stringify(ref)}, which the Template calls ${JSON.stringify(name)}.`;
         throw new Failed('TEMPLATE_CHECK_FAILED', message);
       }
-      this.#taken.set(name, { table, rows: await this.#cache.take(name, table, tools) });
+      const rows = await this.#cache.take(name, table, tools);
+      this.#taken ??= new Map();
+      this.#taken.set(name, { table, rows });
     }
   }
 
   get tables(): Tables {
-    if (this.#taken.size === 0) return NO_TABLES;
+    if (this.#taken === null) return NO_TABLES;
     return new Map([...this.#taken].map(([name, { rows }]) => [name, rows]));
   }
 
   get columns(): TableColumns {
-    if (this.#taken.size === 0) return NO_COLUMNS;
+    if (this.#taken === null) return NO_COLUMNS;
     return new Map([...this.#taken].map(([name, { rows }]) => [name, rows.columns]));
   }
 
   /** For the report: the SHA-256 of each table's file. */
   get digests(): Record<string, string> {
-    return Object.fromEntries([...this.#taken].map(([name, { table }]) => [name, table.sha256]));
+    return Object.fromEntries([...(this.#taken ?? [])].map(([name, { table }]) => [name, table.sha256]));
   }
 
   close(): void {
+    if (this.#taken === null) return;
     for (const { table, rows } of this.#taken.values()) this.#cache.release(table, rows);
-    this.#taken.clear();
+    this.#taken = null;
   }
 }

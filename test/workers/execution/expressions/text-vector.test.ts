@@ -45,6 +45,9 @@ const { text, number, decimal, date, condition } = fc.letrec<Sources>((tie) => {
       fc
         .tuple(fc.constantFrom('upper', 'lower', 'trim', 'digits', 'title', 'strip_accents'), text)
         .map(([f, a]) => `${f}(${a})`),
+      fc.tuple(text, fc.constantFrom('upperAscii', 'lowerAscii')).map(([a, f]) => `${a}.${f}()`),
+      fc.tuple(text, small).map(([a, n]) => `${a}.charAt(${n})`),
+      fc.tuple(literal, text, text, number).map(([by, a, b, c]) => `concat_ws(${by}, ${a}, ${b}, ${c})`),
       fc.tuple(fc.constantFrom('left', 'right'), text, small).map(([f, a, n]) => `${f}(${a}, ${n})`),
       fc.tuple(text, small, small).map(([a, from, more]) => `${a}.substring(${from}, ${from + more})`),
       fc.tuple(text, filled, fc.constantFrom(1, 2, 3, -1, -2)).map(([a, by, n]) => `split_part(${a}, ${by}, ${n})`),
@@ -99,6 +102,9 @@ const { text, number, decimal, date, condition } = fc.letrec<Sources>((tie) => {
       fc
         .tuple(text, fc.constantFrom('"^[a-z]+$"', '"[0-9]"', '"(?i)SS|ß"', '"\\\\b漢"'))
         .map(([a, p]) => `${a}.matches(${p})`),
+      fc
+        .tuple(text, text, fc.constantFrom('0.0', '0.5', '0.75', '1.0'))
+        .map(([a, b, least]) => `similarity(${a}, ${b}) >= ${least}`),
       text.map((a) => `is_blank(${a})`),
       fc.tuple(text, fc.constantFrom('==', '!=', '<', '<=', '>', '>='), text).map((parts) => parts.join(' ')),
       text.map((a) => `${a} == null`),

@@ -1,4 +1,4 @@
-// Holds our own functions to docs/template-language.md: texts, numbers, dates, lookups.
+// Holds our own functions to docs/reference/expressions.md: texts, numbers, dates, lookups.
 import { execFileSync } from 'node:child_process';
 import { test } from 'tap';
 import { FUNCTIONS, FUNCTIONS_BY_THEME } from '../../../../workers/expression/functions/index.ts';
@@ -28,7 +28,10 @@ holds('functions on text', [
   ['"a-b-c".replace("-", "$&")', 'a$&b$&c'],
   ['"a-b".replace("-", "", 0)', 'a-b'],
   ['replace_re("abc", "", "-")', '-a-b-c-'],
-  ['replace_re(status, "a", "$1")', '!A $ in the replacement names no group: write $1, or $$ for a dollar.'],
+  [
+    'replace_re(status, "a", "$1")',
+    `!A $ in the replacement names no group: write $1, \${1} before a digit, or $$ for a dollar.`,
+  ],
   [
     'status.matches("(?=p)")',
     '!The regular expression is refused: look-ahead and look-behind ((?=...), (?!...)) do not exist in RE2.',

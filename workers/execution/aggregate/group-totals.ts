@@ -1,0 +1,176 @@
+// Metrics of whole groups that stand beside each of their rows: the cells of all rows are folded into the states of their groups,
+// and a cell of each group and metric is held in one table from which the rows get theirs.
+import type { Batch, ColumnData, TypedColumn } from '../../batch/batch.ts';
+import { CellReader } from '../../batch/cell-values.ts';
+import { ColumnBuilder } from '../../batch/column-builder.ts';
+import type { StoredType } from '../../batch/schema.ts';
+import type { Next, OperatorContext } from '../../operations/operation.ts';
+import { PAUSE, type Pause, type Slices } from '../../run/time-slices.ts';
+import { setCell } from '../cells/set-cell.ts';
+import type { NumberedRows as NumberedList } from '../keys/key-cache.ts';
+import type { KeyFacts } from '../keys/numbered-rows.ts';
+import { GroupStates } from './group-states.ts';
+import type { GroupMetric } from './metric-state.ts';
+
+/** Groups whose cells are made at once. */
+const GROUPS_AT_ONCE = 2048;
+
+/** Cells of 8 bytes, then a byte of meta or kind of each. */
+const CELL_BYTES = 8;
+
+/** Decimals beyond 64 bits, which the runtime holds; where there are more, groups are sorted. */
+const BIG_CELLS_MAX = 4096;
+
+/** What comes of a row's cell and the total of its group. */
+export interface ShareOfTotal {
+  readonly type: StoredType;
+  /** Index of the column with the row's cells, and how they are held. */
+  readonly column: number;
+  readonly columnType: StoredType;
+  value(own: unknown, total: unknown): unknown;
+}
+
+export interface TotalColumn {
+  readonly metric: GroupMetric;
+  /** Null: the column is the total itself. */
+  readonly share: ShareOfTotal | null;
+}
+
+/** The cells of one metric, by the number of the group. */
+interface Cells {
+  readonly at: number;
+  readonly meta: number;
+  readonly big: Map<number, { readonly unscaled: bigint; readonly scale: number }>;
+}
+
+export class GroupTotals implements KeyFacts {
+  readonly #context: OperatorContext;
+  readonly #columns: readonly TotalColumn[];
+  readonly #next: Next;
+  readonly #states: GroupStates;
+  #cells: Cells[] = [];
+  #cellsAt = 0;
+  #cellsBytes = 0;
+
+  /** @param next gets rows with their totals behind their columns */
+  constructor(context: OperatorContext, columns: readonly TotalColumn[], next: Next) {
+    this.#context = context;
+    this.#columns = columns;
+    this.#next = next;
+    this.#states = new GroupStates(
+      context,
+      columns.map(({ metric }) => metric),
+      1,
+      'refuse',
+    );
+  }
+
+  reserve(keys: number): boolean {
+    return this.#states.ensure(keys, false);
+  }
+
+  take(batch: Batch, list: NumberedList): boolean {
+    this.#states.fold(batch, list);
+    return !this.#states.isFull;
+  }
+
+  *settle(keys: number): Generator<Pause | undefined, boolean> {
+    for (const step of this.#states.settle(keys)) yield step === PAUSE ? PAUSE : undefined;
+    const { heap } = this.#context.arena;
+    this.#cellsBytes = Math.max(1, keys) * this.#columns.length * (CELL_BYTES + 1);
+    this.#cellsAt = heap.tryAllocate(this.#cellsBytes);
+    if (this.#cellsAt === 0) return false;
+    const metas = this.#cellsAt + keys * this.#columns.length * CELL_BYTES;
+    this.#cells = this.#columns.map((_, index) => {
+      return { at: this.#cellsAt + index * keys * CELL_BYTES, meta: metas + index * keys, big: new Map() };
+    });
+    for (let from = 0; from < keys; from += GROUPS_AT_ONCE) {
+      this.#hold(from, Math.min(keys, from + GROUPS_AT_ONCE));
+      if (this.#cells.reduce((sum, { big }) => sum + big.size, 0) > BIG_CELLS_MAX) return false;
+      yield;
+    }
+    return true;
+  }
+
+  *emit(batch: Batch, ids: number): Slices {
+    const { clock } = this.#context;
+    const made: ColumnData[] = [];
+    for (const [index, { metric, share }] of this.#columns.entries()) {
+      const total = this.#gather(this.#cells[index]!, metric.makes, ids, batch.live);
+      made.push(share === null ? total : this.#shares(batch, share, total, metric.makes));
+      if (clock.isDue()) yield PAUSE;
+    }
+    yield* this.#next(batch.withColumns([...batch.columns, ...made]));
+  }
+
+  drop(): void {
+    this.#states.drop();
+    if (this.#cellsAt !== 0) this.#context.arena.heap.giveBack(this.#cellsAt, this.#cellsBytes);
+    this.#cells = [];
+  }
+
+  /** Copies the cells of groups `from` to `to` out of the states, as many at once as the arena has room for. */
+  #hold(from: number, to: number): void {
+    const { arena } = this.#context;
+    const mark = arena.next;
+    const columns = this.#states.columns(from, to - from);
+    if (columns !== null)
+      for (const [index, column] of columns.entries()) this.#put(this.#cells[index]!, column, from, to);
+    arena.release(mark);
+    if (columns !== null) return;
+    if (to - from === 1) arena.enlarge(arena.capacityBytes * 2);
+    const middle = to - from === 1 ? to : (from + to) >>> 1;
+    this.#hold(from, middle);
+    if (middle < to) this.#hold(middle, to);
+  }
+
+  #put({ at, meta, big }: Cells, column: ColumnData, from: number, to: number): void {
+    if (column.kind === 'raw') throw new Error('metrics make no raw columns');
+    const { u8 } = this.#context.arena.heap;
+    u8.copyWithin(at + from * CELL_BYTES, column.at, column.at + (to - from) * CELL_BYTES);
+    const metas = column.kind === 'typed' ? column.meta : column.kinds;
+    if (metas !== undefined) u8.copyWithin(meta + from, metas, metas + to - from);
+    if (column.kind === 'typed') for (const [row, value] of column.big ?? []) big.set(from + row, value);
+  }
+
+  /** The cells of rows by the numbers of their groups. */
+  #gather(cells: Cells, type: StoredType, ids: number, count: number): ColumnData {
+    const { arena } = this.#context;
+    const [at, meta] = [arena.take(count * CELL_BYTES), arena.take(count)];
+    const { u8, u32, f64 } = arena.heap;
+    const [from, to] = [cells.at >>> 2, at >>> 2];
+    for (let row = 0; row < count; row++) {
+      const id = f64[(ids >>> 3) + row]!;
+      u32[to + row * 2] = u32[from + id * 2]!;
+      u32[to + row * 2 + 1] = u32[from + id * 2 + 1]!;
+      u8[meta + row] = u8[cells.meta + id]!;
+    }
+    if (type === 'text' || type === 'json') return { kind: 'views', at };
+    if (type === 'text_with_kind') return { kind: 'views', at, kinds: meta };
+    return { kind: 'typed', type, at, meta, big: this.#bigOf(cells, ids, count) };
+  }
+
+  #bigOf({ big }: Cells, ids: number, count: number): TypedColumn['big'] {
+    if (big.size === 0) return null;
+    const { f64 } = this.#context.arena.heap;
+    const found: [number, { readonly unscaled: bigint; readonly scale: number }][] = [];
+    for (let row = 0; row < count; row++) {
+      const value = big.get(f64[(ids >>> 3) + row]!);
+      if (value !== undefined) found.push([row, value]);
+    }
+    return found.length === 0 ? null : new Map(found);
+  }
+
+  #shares(batch: Batch, share: ShareOfTotal, total: ColumnData, totalType: StoredType): ColumnData {
+    const { arena } = this.#context;
+    const own = new CellReader(share.columnType, share.column);
+    const whole = new CellReader(totalType, batch.columns.length);
+    const both = batch.withColumns([...batch.columns, total]);
+    own.bind(both);
+    whole.bind(both);
+    const builder = new ColumnBuilder(arena, share.type);
+    while (!builder.begin(batch.rows)) arena.enlarge(arena.capacityBytes * 2);
+    for (let row = 0; row < batch.live; row++) setCell(builder, row, share.value(own.read(row), whole.read(row)));
+    return builder.column;
+  }
+}
