@@ -8,7 +8,7 @@ import type { ProblemList } from './problems.ts';
 const MEBIBYTE = 1024 ** 2;
 const GIBIBYTE = 1024 ** 3;
 
-/** What an absent limit is; docs/operations.md lists them. Rates are those of a client that polls, not of a load test. */
+/** What an absent limit is; docs/how-to/catalog.md lists them. Rates are those of a client that polls, not of a load test. */
 const PLAN_DEFAULTS = {
   uploadBytesMax: 100 * MEBIBYTE,
   rowsMax: 1_000_000,
@@ -22,6 +22,7 @@ const PLAN_DEFAULTS = {
     get_run: { requests: 6000, windowSeconds: 60 },
     get_run_output: { requests: 600, windowSeconds: 60 },
     get_run_rejects: { requests: 600, windowSeconds: 60 },
+    get_usage: { requests: 600, windowSeconds: 60 },
   },
 } as const;
 

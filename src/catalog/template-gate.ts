@@ -1,10 +1,10 @@
 // The gate before the catalog: a Template whose own tests fail is refused as one that is not sound, so that the catalog before
 // stays. What a test reads lies in the account's folder of Templates. It never tells what stands in a file or comes out of it.
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import type { CatalogTable, CatalogTemplate } from './catalog.ts';
 import type { CatalogFolder } from './catalog-folder.ts';
-import { TEST_FILE_BYTES_MAX } from './catalog-limits.ts';
+import { SECRET_FILE_BYTES_MAX, TEST_FILE_BYTES_MAX } from './catalog-limits.ts';
 import { ProblemList } from './problems.ts';
 
 /** What one Template's tests need beside its text. */
@@ -40,6 +40,8 @@ export interface GateSettings {
 
 export class TemplateGate {
   readonly #test: TestTemplate;
+  /** Of this process alone: what is kept of a secret must not let it be guessed. */
+  readonly #digestKey = randomBytes(32);
   /** Tests that were run, by how they ended. */
   readonly counts = { passed: 0, failed: 0 };
   #known = new Map<string, TestVerdict>();
@@ -51,11 +53,13 @@ export class TemplateGate {
 
   /** Runs the tests that were not run before over the same files, and adds a problem for each that fails. */
   async check(templates: Iterable<CatalogTemplate<unknown>>, settings: GateSettings): Promise<void> {
+    let secretsDigest: string | null = null;
     for (const template of templates) {
       if (template.tests === undefined || template.tests.count === 0) continue;
       const files = await readFiles(template, settings);
       if (files === null) continue;
-      const verdict = await this.#verdict(template, files, settings);
+      secretsDigest ??= await this.#digestOfSecrets(settings);
+      const verdict = await this.#verdict(template, files, settings, secretsDigest);
       if ('problem' in verdict) {
         settings.problems.isPassing ||= verdict.isPassing;
         settings.problems.add(template.file, '/tests', verdict.problem);
@@ -73,8 +77,11 @@ export class TemplateGate {
     { source, format, sha256 }: CatalogTemplate<unknown>,
     files: ReadonlyMap<string, Uint8Array>,
     { account, tables, secrets, secretsDirectory }: GateSettings,
+    secretsDigest: string,
   ): Promise<TestVerdict> {
-    const hash = createHash('sha256').update(JSON.stringify([account, format, sha256, secretsDirectory]));
+    const hash = createHash('sha256').update(
+      JSON.stringify([account, format, sha256, secretsDirectory, secretsDigest]),
+    );
     for (const [name, table] of tables) hash.update(JSON.stringify([name, table.sha256]));
     for (const [name, bytes] of files) hash.update(JSON.stringify([name, bytes.length])).update(bytes);
     const key = hash.digest('hex');
@@ -85,6 +92,18 @@ export class TemplateGate {
     }
     if ('tests' in verdict || !verdict.isPassing) this.#used.set(key, verdict);
     return verdict;
+  }
+
+  /** Differs where a test that hashes may come out otherwise. A secret that cannot be read is told of where it is used. */
+  async #digestOfSecrets({ account, folder, secrets }: GateSettings): Promise<string> {
+    const hmac = createHmac('sha256', this.#digestKey);
+    const reader = folder.reportingTo(new ProblemList());
+    for (const name of secrets) {
+      const entry = await reader.find(`secrets/${account}/${name}`);
+      const bytes = entry === null ? null : await reader.read(entry, SECRET_FILE_BYTES_MAX);
+      hmac.update(JSON.stringify([name, bytes?.length ?? null])).update(bytes ?? '');
+    }
+    return hmac.digest('hex');
   }
 }
 

@@ -35,12 +35,19 @@ export class PreparedTemplate {
     this.expected = ExpectedHeaders.of(template);
   }
 
+  /** The plan that came last, where it is that of these headers. */
+  lastPlan(headers: readonly string[], { tables, hasKinds }: RunPlanSettings): RunPlan | null {
+    const last = this.#last;
+    if (last === null || hasKinds !== undefined || (tables?.size ?? 0) > 0) return null;
+    return areSame(last.headers, headers) ? last.plan : null;
+  }
+
   /** As planInSlices. A plan never changes, so that Runs share it. */
   *plan(headers: readonly string[], settings: RunPlanSettings): Sliced<RunPlan> {
-    const last = this.#last;
+    const last = this.lastPlan(headers, settings);
+    if (last !== null) return last;
     const hasTables = (settings.tables?.size ?? 0) > 0;
     const { hasKinds } = settings;
-    if (last !== null && !hasTables && hasKinds === undefined && areSame(last.headers, headers)) return last.plan;
     const columns = headers.length * (this.template.operations.length + 1);
     // A reference table may be another one by the next Run.
     const key =
@@ -63,5 +70,7 @@ export class PreparedTemplate {
 }
 
 function areSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((text, index) => text === others[index]);
+  if (some.length !== others.length) return false;
+  for (let index = 0; index < some.length; index++) if (some[index] !== others[index]) return false;
+  return true;
 }

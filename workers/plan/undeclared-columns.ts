@@ -25,10 +25,13 @@ export function declaredHint(name: string, { fileColumns, input }: Declaring): s
   return nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
 }
 
-/** One sentence for each column that is read and not declared; none where the Template declares no columns at all. */
-export function undeclaredNotes(template: Declaring): string[] {
+/**
+ * One sentence for each column that is read and not declared.
+ * @param always also where the Template declares no columns at all; else there is none then
+ */
+export function undeclaredNotes(template: Declaring, always = false): string[] {
   const { fileColumns } = template;
-  if (!fileColumns.some(({ declared }) => declared)) return [];
+  if (!always && !fileColumns.some(({ declared }) => declared)) return [];
   const read = fileColumns.filter(({ declared, ifMissing }) => !declared && ifMissing === 'fail');
   return read.map(({ name }: FileColumn, index) => {
     const quoted = JSON.stringify(name);

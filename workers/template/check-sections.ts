@@ -26,7 +26,7 @@ export function checkSections(
   report: ReportProblem,
 ): void {
   checkInput(sections.input, patterns, language, report);
-  checkOutput(sections.output, source, language, report);
+  checkOutput(sections, source, language, report);
 }
 
 /** @param columns of the output, as far as the Template alone tells them */
@@ -175,7 +175,7 @@ function unknownEncoding(label: string, suggested: readonly string[], auto: stri
 }
 
 function checkOutput(
-  { format }: TemplateOutput,
+  { input, output: { format } }: TemplateSections,
   source: Readonly<Record<string, unknown>>,
   { outputFormats }: TemplateLanguage,
   report: ReportProblem,
@@ -188,9 +188,10 @@ function checkOutput(
     const message = `Settings of ${later.toUpperCase()} are not available in this version.`;
     report(`/output/${later}`, 'NOT_AVAILABLE', message);
   }
+  const metaNames = new Set([...input.preamble, ...input.footer].map(({ name }) => name));
   // Also those of formats that are not chosen: a mistake is one whether it shows or not.
   for (const section of sectionsOf(outputFormats).values()) {
-    section.check(settingsOf(section, written, format), format, reportIn(section, report));
+    section.check(settingsOf(section, written, format), format, reportIn(section, report), metaNames);
   }
 }
 

@@ -15,6 +15,8 @@ export interface ColumnPattern {
   groups(name: string): readonly (string | null)[] | null;
   /** Every match replaced, none where finding them takes too long; in the replacement `$1` and `${name}` are groups, `$0` the whole match, `$$` a dollar. */
   replace(name: string, replacement: string): string;
+  /** The first group that a replacement names and the pattern does not have; null: there is none. */
+  unknownGroup(replacement: string): string | null;
 }
 
 /** A pattern, or a sentence that says what to write instead. */
@@ -60,7 +62,21 @@ function compileColumnPattern(source: string): CompiledPattern {
     groups: (name) =>
       name.length > MATCHED_NAME_LENGTH_MAX ? null : (expression.first(name)?.groups.slice(1) ?? null),
     replace,
+    unknownGroup: (replacement) => {
+      for (const [, dollar, digit, name] of replacement.matchAll(GROUP)) {
+        if (dollar === undefined && !(groupOf(digit, name, expression.groupNames) <= expression.groupCount))
+          return digit ?? name!;
+      }
+      return null;
+    },
   };
+}
+
+const GROUP = /\$(?:(\$)|(\d)|\{(\w+)\})/g;
+
+/** Of what GROUP has found; NaN for a name that the pattern does not have. */
+function groupOf(digit: string | undefined, name: string | undefined, names: ReadonlyMap<string, number>): number {
+  return digit !== undefined ? Number(digit) : (names.get(name!) ?? Number(name));
 }
 
 /** A group that took no part, or that the pattern does not have, is nothing. */
@@ -69,9 +85,7 @@ function filledIn(
   groups: readonly (string | null)[],
   groupNames: ReadonlyMap<string, number>,
 ): string {
-  return replacement.replace(/\$(?:(\$)|(\d)|\{(\w+)\})/g, (_, dollar?: string, digit?: string, name?: string) => {
-    if (dollar !== undefined) return '$';
-    const group = digit !== undefined ? Number(digit) : (groupNames.get(name!) ?? Number(name));
-    return groups[group] ?? '';
-  });
+  return replacement.replace(GROUP, (_, dollar?: string, digit?: string, name?: string) =>
+    dollar === undefined ? (groups[groupOf(digit, name, groupNames)] ?? '') : '$',
+  );
 }

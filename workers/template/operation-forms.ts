@@ -1,4 +1,5 @@
 // Brings each entry of a list of operations into one form, `{op: name, ...}`: a file may also write `{name: {...}}`.
+import { baseParameters } from '../execution/parameters/base-parameters.ts';
 import type { OperationTable } from './language.ts';
 import { operationHint } from './operation-hint.ts';
 import { pointerSegment } from './pointer.ts';
@@ -82,8 +83,16 @@ function shortForm(
   }
   if (inner === null) return { name, pointer, base, value: mapping({ op: name }) };
   if (isMapping(inner)) return { name, pointer, base, value: mapping({ ...inner, op: name }) };
-  report(base, 'BAD_TYPE', `Write the parameters as a mapping, such as {op: ${name}, ...}.`);
+  const entry = { name, pointer, base, value: mapping({ op: name }) };
+  if (isAvailable(entry, table, report))
+    report(base, 'BAD_TYPE', `Write the parameters as a mapping, ${formOf(name, table)}.`);
   return null;
+}
+
+/** With the one parameter that the operation needs, where there is one. */
+function formOf(name: string, table: OperationTable): string {
+  const required = (table.get(name)?.parameters as { readonly required?: readonly string[] } | undefined)?.required;
+  return required?.length === 1 ? `as in {${name}: {${required[0]}: ...}}` : `such as {op: ${name}, ...}`;
 }
 
 /** Mostly a short form whose parameters are not indented, or two operations in one item of the list. */
@@ -94,6 +103,9 @@ function missingName(item: Readonly<Record<string, unknown>>, table: OperationTa
   if (other !== undefined) {
     return `${JSON.stringify(name)} and ${JSON.stringify(other)} stand in one entry of the list. Each operation begins with "- ".`;
   }
+  const others = Object.keys(item).filter((key) => key !== name);
+  const isWhole = isMapping(item[name]) && others.every((key) => key in baseParameters || key === 'where');
+  if (isWhole) return `Put ${JSON.stringify(others[0])} inside, as in {${name}: {${others[0]}: ..., ...}}.`;
   return `Indent the parameters of ${JSON.stringify(name)} further than its name, or write {op: ${name}, ...}.`;
 }
 

@@ -13,6 +13,12 @@ export function operationHint(name: string, table: OperationTable): string {
   return '';
 }
 
+/** What to write for a parameter that one operation lacks, or nothing. */
+export function missingHint(operation: unknown, name: string, table: OperationTable): string {
+  const hints = (typeof operation === 'string' ? table.get(operation)?.missingParameters : undefined) ?? {};
+  return Object.hasOwn(hints, name) ? ` ${hints[name]}` : '';
+}
+
 /** What to write instead of a parameter of one operation that does not stand for one other parameter, or nothing. */
 export function parameterHint(operation: string, name: string, table: OperationTable): string {
   const hints = table.get(operation)?.parametersKnownAs ?? {};

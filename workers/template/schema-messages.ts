@@ -1,6 +1,7 @@
 // Turns violations of the schema into problems: one per cause, with what to write instead.
 import type { OperationTable } from './language.ts';
-import { parameterHint } from './operation-hint.ts';
+import { limitMessage } from './limit-message.ts';
+import { missingHint, parameterHint } from './operation-hint.ts';
 import { pointerSegment } from './pointer.ts';
 import { sameMeaning } from './same-meaning.ts';
 import { suggestion } from './suggestion.ts';
@@ -32,11 +33,11 @@ export function schemaMessages(all: readonly SchemaError[], operations: Operatio
   return [...new Map(roots.map((problem) => [`${problem.pointer} ${problem.message}`, problem])).values()];
 }
 
-/** What a misspelt name brings with it: the right one is missing. */
+/** What a name in place of the right one brings with it, where it is known what to write: that is missing. */
 const CONSEQUENCES: ReadonlySet<string> = new Set(['MISSING_PARAMETER', 'BAD_PARAMETERS']);
 
 function isMisspelt({ code, message }: SchemaMessage): boolean {
-  return (code === 'UNKNOWN_PARAMETER' || code === 'UNKNOWN_KEY') && message.includes('Did you mean');
+  return (code === 'UNKNOWN_PARAMETER' || code === 'UNKNOWN_KEY') && !message.includes(' Known: ');
 }
 
 /** The first violations, and what tells of which alternatives the last of them are part. */
@@ -94,8 +95,11 @@ function message(error: SchemaError, operations: OperationTable): SchemaMessage 
   switch (keyword) {
     case 'additionalProperties':
       return unknownKey(pointer, String(params['additionalProperty']), parent, { data: error.data, operations });
-    case 'required':
-      return at('MISSING_PARAMETER', `${JSON.stringify(params['missingProperty'])} is missing.`);
+    case 'required': {
+      const name = String(params['missingProperty']);
+      const hint = missingHint((error.data as Record<string, unknown>)['op'], name, operations);
+      return at('MISSING_PARAMETER', `${JSON.stringify(name)} is missing.${hint}`);
+    }
     case 'enum':
       return at('BAD_VALUE', `Write ${list(params['allowedValues'] as unknown[])}.${meantValue(error)}`);
     case 'const':
@@ -132,13 +136,21 @@ function unknownKey(
   const kind = isOperation ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
   const home = homeOf(name, parent);
   const near = (isOperation && parameterHint(op, name, operations)) || meantName(name, free);
-  const meant = home === null ? near : ` It belongs into ${JSON.stringify(home)}.`;
+  const column = isOperation ? columnForm(name, parent, data) : '';
+  const meant = home === null ? near || column : ` It belongs into ${JSON.stringify(home)}.`;
   // What is the operation's own first: that is what was meant.
   const names = known.filter((key) => key !== 'op' && !COMMON_PARAMETERS.has(key));
   names.push(...known.filter((key) => COMMON_PARAMETERS.has(key)));
   const listed = meant === '' && known.length > 0 ? ` Known: ${names.join(', ')}.` : meant;
   const code = isOperation ? 'UNKNOWN_PARAMETER' : 'UNKNOWN_KEY';
   return { pointer: `${pointer}/${pointerSegment(name)}`, code, message: `Unknown ${kind}.${listed}` };
+}
+
+/** Where `columns` is a mapping of them, a key beside it that means nothing else is mostly a column's name. */
+function columnForm(name: string, parent: Schema, data: unknown): string {
+  const columns = ((parent['properties'] ?? {}) as Readonly<Record<string, Schema>>)['columns'];
+  if (columns?.['type'] !== 'object' || 'columns' in (data as object) || name.length > FORM_CHARACTERS_MAX) return '';
+  return ` For a column of this name write columns: {${JSON.stringify(name)}: ...}.`;
 }
 
 /** The section beside which a key stands that should stand in it. */
@@ -191,6 +203,11 @@ const FORM_CHARACTERS_MAX = 40;
 
 /** A text where a list of texts or a mapping around it is wanted. */
 function formHint(parent: Schema, data: unknown): string {
+  if (parent['type'] === 'array') {
+    const first = ((parent['items'] as Schema | undefined)?.['required'] as readonly string[] | undefined)?.[0];
+    const isMapping = typeof data === 'object' && data !== null;
+    if (isMapping && first !== undefined) return ` Its entries are mappings, as in [{${first}: ...}].`;
+  }
   if (typeof data !== 'string' || data.length > FORM_CHARACTERS_MAX) return '';
   if (parent['type'] === 'array') return ` Put it in brackets: [${JSON.stringify(data)}].`;
   const required = parent['required'] as readonly string[] | undefined;
@@ -258,35 +275,4 @@ function leastOneOf(groups: readonly Schema[]): string | null {
 
 function oneOf(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-}
-
-function limitMessage(keyword: string, params: Readonly<Record<string, unknown>>): string {
-  const limit = String(params['limit'] ?? params['multipleOf'] ?? '');
-  switch (keyword) {
-    case 'minimum':
-      return `Write a number not below ${limit}.`;
-    case 'maximum':
-      return `Write a number not above ${limit}.`;
-    case 'exclusiveMinimum':
-      return `Write a number above ${limit}.`;
-    case 'exclusiveMaximum':
-      return `Write a number below ${limit}.`;
-    case 'minLength':
-      return limit === '1' ? 'The text is empty.' : `The text has at least ${limit} characters.`;
-    case 'maxLength':
-      return limit === '1' ? 'Write one character.' : `The text has at most ${limit} characters.`;
-    case 'minItems':
-      return limit === '1' ? 'The list is empty.' : `The list has at least ${limit} entries.`;
-    case 'maxItems':
-    case 'items':
-      return `The list has at most ${limit} entries.`;
-    case 'minProperties':
-      return limit === '1' ? 'The mapping is empty.' : `The mapping has at least ${limit} keys.`;
-    case 'maxProperties':
-      return `The mapping has at most ${limit} keys.`;
-    case 'uniqueItems':
-      return 'The list names something twice.';
-    default:
-      return `The value does not fit (${keyword}).`;
-  }
 }

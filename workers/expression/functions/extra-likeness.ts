@@ -1,11 +1,9 @@
 // Owns our functions that tell how like two texts are.
-import { fingerprintOf, jaroWinkler } from '../../values/likeness.ts';
+import { COMPARED_LENGTH_MAX, fingerprintOf, jaroWinkler } from '../../values/likeness.ts';
 import { DOUBLE, STRING } from '../check/type.ts';
 import { TEXT_TOO_LONG } from '../compile/evaluation-error.ts';
 import { type Context, type DocumentedFunction, define, documented, overload } from './definition.ts';
 
-/** Longest text that is compared, in characters: far above a name or an address, and a million comparisons at most. */
-const COMPARED_LENGTH_MAX = 1000;
 /** Comparisons of characters that are one step of an evaluation. */
 const COMPARED_PER_STEP = 64;
 

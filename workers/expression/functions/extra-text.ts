@@ -108,7 +108,9 @@ function checkReplace(constants: Constants): string | null {
   const problem = checkPattern(1)(constants);
   if (problem !== null || typeof constants[1] !== 'string' || typeof constants[2] !== 'string') return problem;
   const pieces = replacementPieces(patternOf(constants[1]), constants[2]);
-  return pieces === null ? 'A $ in the replacement names no group: write $1, or $$ for a dollar.' : null;
+  return pieces === null
+    ? `A $ in the replacement names no group: write $1, \${1} before a digit, or $$ for a dollar.`
+    : null;
 }
 
 function replacer(context: Context, constants: Constants) {

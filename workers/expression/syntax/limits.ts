@@ -1,12 +1,12 @@
 // Owns the limits of expressions, each with its reason. They bound what a template can cost, not what a row may hold.
 
-/** Most bytes (UTF-8) of one expression: docs/template-language.md, "Limits". */
+/** Most bytes (UTF-8) of one expression: docs/reference/template.md, "Limits". */
 export const SOURCE_BYTES_MAX = 4096;
 
-/** Most nodes of one expression's tree: docs/template-language.md, "Limits". */
+/** Most nodes of one expression's tree: docs/reference/template.md, "Limits". */
 export const NODES_MAX = 1000;
 
-/** Most brackets, calls, branches and signs inside each other: docs/template-language.md, "Limits"; keeps every recursion shallow. */
+/** Most brackets, calls, branches and signs inside each other: docs/reference/template.md, "Limits"; keeps every recursion shallow. */
 export const DEPTH_MAX = 64;
 
 /**
@@ -31,5 +31,5 @@ export const STEP_PATTERN_LENGTH = 128;
 /** Longest text that an expression may make, in UTF-16 units: no more bytes than a cell may have. */
 export const TEXT_LENGTH_MAX = 4 * 1024 * 1024;
 
-/** Most problems that are reported at once: docs/template-language.md, "Good messages". */
+/** Most problems that are reported at once: docs/reference/template.md. */
 export const PROBLEMS_MAX = 50;
