@@ -1,4 +1,4 @@
-// The demo of docs/fleet.md: Redis, HAProxy with the configuration of deploy/, and three nodes. A Run is made on one node and
+// The demo of docs/how-to/fleet.md: Redis, HAProxy with the configuration of deploy/, and three nodes. A Run is made on one node and
 // fetched from the others; then a node is killed, and the fleet goes on. Needs redis-server and haproxy (Debian's packages).
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
