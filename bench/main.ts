@@ -4,12 +4,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { benchEngine, type EngineResult } from './engine.ts';
 import { benchGrowth } from './growth.ts';
 import { describeMachine, machineLines } from './machine.ts';
-import { benchOperations } from './operations.ts';
+import { benchOperations, type OperationResult } from './operations.ts';
 import { measureLimits } from './physical-limits.ts';
 import { progress } from './progress.ts';
 import { engineSection, type SummaryLine, summaryLine, summarySection } from './report/engine-section.ts';
 import { saveMeasurement } from './report/measurements.ts';
-import { operationsSection } from './report/operations-section.ts';
+import { operationLine, operationsSection } from './report/operations-section.ts';
 import { writeResults } from './report/results.ts';
 import type { Section } from './report/section.ts';
 import { printSection } from './report/terminal.ts';
@@ -19,6 +19,7 @@ import { benchSmallRuns } from './service/small-runs.ts';
 import { benchUploads } from './service/uploads.ts';
 import { benchWorkers } from './service/workers.ts';
 import { readSettings, type Settings, USAGE } from './settings.ts';
+import { benchStudio } from './studio.ts';
 import { measureWorkbookReading, workbookReadingSection } from './workbook-reading.ts';
 import { measureWorkbookWriting, workbookWritingSection } from './workbook-writing.ts';
 import { FORMAT_WORKLOADS } from './workloads/formats.ts';
@@ -82,8 +83,15 @@ async function run(settings: Settings): Promise<void> {
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
   if (parts.has('operations')) {
     const { rows } = settings;
-    onSection(operationsSection(benchOperations({ folder, inputBytes: bytes, rounds, rows, progress: line })));
+    const onResult = (result: OperationResult): void => {
+      line.clear();
+      console.log(operationLine(result));
+    };
+    onSection(
+      operationsSection(benchOperations({ folder, inputBytes: bytes, rounds, rows, progress: line, onResult })),
+    );
   }
+  if (parts.has('studio')) onSection(await benchStudio({ folder, rounds, progress: line }));
   line.clear();
 }
 

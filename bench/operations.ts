@@ -15,6 +15,8 @@ export interface OperationsSettings {
   readonly rounds: number;
   readonly rows: readonly OperationRow[];
   readonly progress: Progress;
+  /** Told each row when it is measured: the whole table takes many minutes. */
+  readonly onResult: (result: OperationResult) => void;
 }
 
 /** How one engine did one row. */
@@ -42,12 +44,14 @@ const ENGINES: readonly System[] = ['template-run', 'duckdb', 'polars'];
 
 /** One result a row, in the order of the table. Throws where an answer is not ours. */
 export function benchOperations(settings: OperationsSettings): OperationResult[] {
-  const { rows, progress } = settings;
+  const { rows, progress, onResult } = settings;
   const all = entrants(({ name }, why) => console.log(`${name}: skipped, ${why}`));
   const lineup = all.filter(({ system, threads }) => ENGINES.includes(system) && threads === THREADS);
   return rows.map((row, index) => {
     progress.show(`row ${index + 1} of ${rows.length}: ${row.name}`);
-    return measureRow(settings, row, lineup);
+    const result = measureRow(settings, row, lineup);
+    onResult(result);
+    return result;
   });
 }
 

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scoreDetection } from './detection-scores.ts';
+import { scoreDrafts } from './draft-scores.ts';
+import { scoreLikes } from './like-scores.ts';
 import { scoreRfc } from './rfc-scores.ts';
 import { scorePolluted, scoreSurvey } from './table-scores.ts';
 import { scoreWorkbooks } from './workbook-scores.ts';
@@ -18,6 +20,10 @@ const FLOORS: Readonly<Record<string, number>> = {
   'Pollock polluted': 9.78,
   'csv-spectrum': 11,
   'csv-test-data': 23,
+  'draft, lines of recipes': 0.65,
+  'like, precision of active matches': 0.98,
+  'like, recall': 0.7,
+  'like, pairs held back': 200,
 };
 
 const corpora = process.argv[2];
@@ -29,6 +35,8 @@ try {
     ...(await scoreSurvey(corpora, folder)),
     ...scorePolluted(corpora, folder),
     ...scoreRfc(corpora, folder),
+    ...(await scoreDrafts()),
+    ...scoreLikes(),
   };
   for (const [name, floor] of Object.entries(FLOORS)) {
     const score = scores[name];

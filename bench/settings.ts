@@ -17,6 +17,7 @@ export const PARTS = [
   'growth',
   'workers',
   'fleet',
+  'studio',
   'operations',
 ] as const;
 export type Part = (typeof PARTS)[number];
@@ -41,13 +42,13 @@ export interface Settings {
 const FULL = { bytes: 200_000_000, rounds: 5, loadSeconds: 3, keptRuns: 300_000 };
 const QUICK = { bytes: 20_000_000, rounds: 1, loadSeconds: 1, keptRuns: 3_000 };
 
-export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT] [--kept-runs N]
+export const USAGE = `npm run bench -- [--only NAME,...] [--quick] [--write] [--bytes N] [--rounds N] [--folder DIR] [--rows TEXT,...] [--kept-runs N]
   --only    ${WORKLOADS.map(({ name }) => name).join(', ')}, ${PARTS.join(', ')}
             ${FORMAT_WORKLOADS.map(({ name }) => name).join(', ')}: those of formats alone
   --quick   20 MB and one round: to see that everything runs; its figures mean little
   --write   puts each table that is ready into bench/RESULTS.md, beside those of earlier runs; for full inputs and rounds
   --bytes   of the input, 200 million unless said; --rounds 5 unless said
-  --rows    of operations: only rows of which the name, or the operation, has the text in it
+  --rows    of operations: only rows that have one of the texts in their name, or measure such an operation
   --kept-runs  that the service holds before small-runs is measured: 300000 unless said
   --folder  where inputs and outputs lie; memory unless said`;
 
@@ -101,11 +102,13 @@ function chosen(only: string | undefined): Pick<Settings, 'parts' | 'workloads'>
   return { parts, workloads: workloads.length > 0 ? workloads : WORKLOADS };
 }
 
-function rowsWith(text: string | undefined): readonly OperationRow[] {
-  if (text === undefined) return OPERATION_ROWS;
-  const rows = OPERATION_ROWS.filter(({ name, covers }) => name.includes(text) || covers === text);
-  if (rows.length === 0) throw new Error(`--rows: no row of operations has ${text} in its name.`);
-  return rows;
+function rowsWith(texts: string | undefined): readonly OperationRow[] {
+  if (texts === undefined) return OPERATION_ROWS;
+  const wanted = texts.split(',');
+  const has = ({ name, covers }: OperationRow, text: string): boolean => name.includes(text) || covers === text;
+  const unknown = wanted.filter((text) => !OPERATION_ROWS.some((row) => has(row, text)));
+  if (unknown.length > 0) throw new Error(`--rows: no row of operations has ${unknown.join(', ')} in its name.`);
+  return OPERATION_ROWS.filter((row) => wanted.some((text) => has(row, text)));
 }
 
 function positive(name: string, text: string | undefined): number | null {

@@ -26,6 +26,15 @@ export function operationsSection(results: readonly OperationResult[]): Section 
   };
 }
 
+/** One row as a line of the terminal, before the table is whole. */
+export function operationLine(result: OperationResult): string {
+  const { row, own, best, ratio } = lineOf(result);
+  const ours = `${own.rate.median.toFixed(0)} MB/s, ${own.processorMilliseconds.toFixed(1)} CPU ms/MB`;
+  if (best === null || ratio === null) return `${row.name}: ${ours}`;
+  const its = `${best.name} ${best.time.rate.median.toFixed(0)}, ${best.time.processorMilliseconds.toFixed(1)}`;
+  return `${ratio.toFixed(2)}  ${row.name} (${row.covers}): ${ours}; ${its}`;
+}
+
 function lineOf(result: OperationResult): Line {
   const others = [...result.others].map(([name, time]) => ({ name, time }));
   const [best = null] = others.sort((left, right) => right.time.rate.median - left.time.rate.median);

@@ -20,6 +20,7 @@ const SERVICE_SECTIONS = [
   'latency',
   'workers',
   'fleet',
+  'studio',
   'growth',
   'operations',
 ];

@@ -1,5 +1,5 @@
 // A Redis for the benchmark of a fleet: Debian's redis-server in a process that ends with it, with an append-only file that is
-// written each second, as docs/fleet.md has it.
+// written each second, as docs/how-to/fleet.md has it.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
