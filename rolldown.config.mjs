@@ -58,9 +58,9 @@ const readAhead = {
   output: { file: 'dist/workers/read-ahead.cjs', format: 'cjs', sourcemap: true },
 };
 
-/** The studio's page: its program for browsers, and beside it the files that need no work. */
-const studio = {
-  input: { page: 'src/studio/page/main.tsx' },
+/** A page: its program for browsers, and beside it the files that need no work. */
+const page = (from, to) => ({
+  input: { page: `${from}/main.tsx` },
   platform: 'browser',
   transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   plugins: [
@@ -68,17 +68,19 @@ const studio = {
       name: 'page-files',
       buildStart() {
         for (const fileName of ['index.html', 'page.css'])
-          this.emitFile({ type: 'asset', fileName, source: readFileSync(`src/studio/page/${fileName}`, 'utf8') });
+          this.emitFile({ type: 'asset', fileName, source: readFileSync(`${from}/${fileName}`, 'utf8') });
       },
     },
   ],
-  output: { dir: 'dist/studio', format: 'esm', entryFileNames: '[name].js', minify: true, codeSplitting: false },
-};
+  output: { dir: to, format: 'esm', entryFileNames: '[name].js', minify: true, codeSplitting: false },
+});
+const studio = page('src/studio/page', 'dist/studio');
+const console = page('src/pages/console', 'dist/console');
 
 /** One list of all that goes into the bundles. */
 const listed = licences('dist/LICENCES.md');
 
-export default [libraries, program, readAhead, studio].map(({ plugins = [], ...bundle }) => ({
+export default [libraries, program, readAhead, studio, console].map(({ plugins = [], ...bundle }) => ({
   ...bundle,
   plugins: [...plugins, listed],
 }));

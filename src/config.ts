@@ -29,6 +29,8 @@ export interface ServeConfig {
   /** Whether Templates whose tests fail are refused. */
   readonly catalogTests: boolean;
   readonly metricsOnApiPort: boolean;
+  /** Which pages for people are on the API port. */
+  readonly pages: { readonly docs: boolean; readonly console: boolean };
   /** null = the default; what the system allows may lower either. */
   readonly connectionsMax: number | null;
   /** null = none. */
@@ -70,6 +72,8 @@ const SETTINGS = [
   ['ops-port', 'NUMBER', 'port of health and metrics', 'health on the API port, no metrics'],
   ['catalog-tests', 'yes|no', "run Templates' tests when the catalog is read, and refuse what fails", 'yes'],
   ['metrics-on-api-port', 'yes|no', 'metrics on the API port too: for anyone who reaches it', 'no'],
+  ['docs', 'yes|no', 'the reference of the API as a page at /docs', 'yes'],
+  ['console', 'yes|no', 'a page at /console that sends files with a key', 'no'],
   ['connections-max', 'NUMBER', 'connections to the API port', '8192, at most half of the open files'],
   ['connections-per-address-max', 'NUMBER', 'the same of one address; not behind a balancer', 'none'],
   ...FLEET_SETTINGS,
@@ -114,6 +118,10 @@ export function readServeConfig(
     opsPort: setting.integer('ops-port', 0, 65_535),
     catalogTests: setting.oneOf('catalog-tests', ['yes', 'no']) !== 'no',
     metricsOnApiPort: setting.oneOf('metrics-on-api-port', ['yes', 'no']) === 'yes',
+    pages: {
+      docs: setting.oneOf('docs', ['yes', 'no']) !== 'no',
+      console: setting.oneOf('console', ['yes', 'no']) === 'yes',
+    },
     connectionsMax: setting.integer('connections-max', 1, CONNECTIONS_MAX),
     connectionsPerAddressMax: setting.integer('connections-per-address-max', 1, CONNECTIONS_MAX),
     drainDelayMilliseconds: setting.integer('drain-delay-ms', 0, DAY_MILLISECONDS) ?? (fleet === null ? 0 : 5_000),

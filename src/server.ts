@@ -21,7 +21,7 @@ import { type CheckedTemplate, OutputNames } from './outputs/output-name.ts';
 import { TaskOutputs } from './outputs/task-outputs.ts';
 import { openPool } from './pool/open-pool.ts';
 import { TaskFrames } from './pool/task-frames.ts';
-import { apiRoutes, healthRoutes, metricsRoutes, PROBES } from './routes/index.ts';
+import { apiRoutes, healthRoutes, metricsRoutes, PROBES, pageRoutes } from './routes/index.ts';
 import { Drain } from './runs/drain.ts';
 import { KeyClaims } from './runs/key-claims.ts';
 import type { NodeState } from './runs/node-state.ts';
@@ -38,6 +38,7 @@ import type { Stores } from './stores/stores.ts';
 import type { Log } from './telemetry/log.ts';
 import { requestLine, runLine } from './telemetry/log-fields.ts';
 import { type MetricSources, type Metrics, openMetrics } from './telemetry/metrics.ts';
+import { nodeFigures } from './telemetry/node-figures.ts';
 import { TimeTexts } from './telemetry/time-texts.ts';
 import { IdleFiles } from './uploads/idle-files.ts';
 import { MEMORY_FILE_BYTES_MAX } from './uploads/spooled-file.ts';
@@ -162,11 +163,12 @@ async function openServer(
   };
   const connections = await apiConnections(config, log);
   const readiness = new Readiness(node, log);
-  const metrics = openMetrics(sourcesOf(node, stores, catalog, connections.all, readiness));
+  const metrics = openMetrics(sourcesOf(node, stores, catalog, connections.all, readiness, log));
   const exchanges = exchangeSettings(config, log, metrics, node.blocks);
   const gate = { catalog: () => catalog.current, rates: stores.rates, failures: new FailurePace() };
   await pool.firstReady();
-  const routes = { api: apiRoutes(gate, node), health: healthRoutes(readiness), metrics: metricsRoutes(metrics) };
+  const api = [...apiRoutes(gate, node), ...pageRoutes(config.pages)];
+  const routes = { api, health: healthRoutes(readiness), metrics: metricsRoutes(metrics) };
   const { server, opsServer } = await openPorts(config, routes, connections, exchanges, undo, log);
   if (baseUrl === '') baseUrl = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${server.port}`;
   catalog.watch();
@@ -241,8 +243,10 @@ function sourcesOf(
   catalog: CatalogStore<CheckedTemplate>,
   connections: Connections,
   readiness: Readiness,
+  log: Log,
 ): MetricSources {
   const { budget, pool } = node;
+  const ofNode = nodeFigures();
   return {
     connectionsOpen: () => connections.open,
     connectionsRefused: () => connections.refused,
@@ -260,15 +264,24 @@ function sourcesOf(
     stuckThreads: () => pool.stuckThreads,
     isReady: async () => (await readiness.reasons()).length === 0,
     catalog: () => ({ readings: catalog.readings, tests: catalog.tests, isInForce: catalog.isInForce }),
-    figures,
+    figures: async () => {
+      const { times } = pool;
+      const { freeBytes, trouble } = await node.disk.space();
+      const diskFreeBytes = trouble === null ? freeBytes : null;
+      const oldestRunSeconds = times.oldestSeconds();
+      return [
+        ...figures(),
+        ...ofNode({ diskFreeBytes, oldestRunSeconds, waited: times.waited, logLinesLost: log.lostLines }),
+      ];
+    },
     quotas: async () => {
       const accounts = [...catalog.current.accounts.values()];
       const quotas = await Promise.all(
         accounts.map(async ({ id, subscription }) => {
           if (subscription === null) return [];
           const period = node.periods.of(subscription, node.desk.now());
-          const used = await unlessUnavailable(async () => gauges.quotaUsed(id, period));
-          return used === null ? [] : [{ account: id, used, limit: subscription.plan.runsPerPeriod }];
+          const usage = await unlessUnavailable(async () => node.desk.usage(id, period));
+          return usage === null ? [] : [{ account: id, used: usage.used, limit: subscription.plan.runsPerPeriod }];
         }),
       );
       return quotas.flat();

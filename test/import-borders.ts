@@ -39,8 +39,17 @@ const WORKERS_FOR_STUDIO = [
   /^workers\/watch\/column-profile\.ts$/,
 ];
 
+/** A draft is read off the cells of a file. */
+const WORKERS_FOR_DRAFTS = [
+  ...WORKERS_FOR_SRC,
+  /^workers\/input\/index\.ts$/,
+  /^workers\/run\/inspect\.ts$/,
+  /^workers\/values\/(?:date-pattern|normalise)\.ts$/,
+];
+
 /** What a file of `src` may import of `workers`. */
 export function borderOf(path: string): readonly RegExp[] {
   if (path.startsWith('src/commands/')) return WORKERS_FOR_COMMANDS;
+  if (path.startsWith('src/drafts/')) return WORKERS_FOR_DRAFTS;
   return path.startsWith('src/studio/') ? WORKERS_FOR_STUDIO : WORKERS_FOR_SRC;
 }

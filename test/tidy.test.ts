@@ -50,6 +50,16 @@ test('the page of the studio takes no code of the engine, only what things are c
   }
 });
 
+test('the page of the console takes the client for browsers, and no other code', async (t) => {
+  const page = files.filter(({ path }) => path.startsWith('src/pages/console/'));
+  t.ok(page.length > 2, 'the walk found the page');
+  for (const file of page) {
+    for (const target of runtimeImports(file)) {
+      if (!/^src\/(?:pages\/console|client\/browser)\//.test(target)) t.fail(`${file.path} imports ${target}`);
+    }
+  }
+});
+
 test('the checker of Templates reaches no operation and no format but by what it is given', async (t) => {
   const contracts = ['workers/operations/operation.ts', 'workers/output/format.ts'];
   const isGiven = (path: string): boolean => /^workers\/(?:operations|input|output)\//.test(path);
@@ -150,7 +160,7 @@ test('each library has one importer', async (t) => {
   const importers = new Map<string, Set<string>>();
   for (const file of product) {
     // A page is written in its framework throughout.
-    if (file.path.startsWith('src/studio/page/')) continue;
+    if (/^src\/(?:studio\/page|pages\/console)\//.test(file.path)) continue;
     for (const library of libraries(file)) {
       importers.set(library, (importers.get(library) ?? new Set()).add(file.path));
     }

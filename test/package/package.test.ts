@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { skipUnlessLong } from '../sweep.ts';
 
 const PACKED_BYTES_MAX = 4 * 1024 * 1024;
@@ -42,6 +42,8 @@ t.test('it holds what runs, and neither sources nor tests nor what V8 compiled',
     'dist/bundled/thread.cjs',
     'dist/workers/kernel/kernel.wasm',
     'dist/LICENCES.md',
+    'dist/console/page.js',
+    'dist/studio/page.js',
   ])
     t.ok(paths.includes(path), path);
   for (const path of paths) {
@@ -100,18 +102,8 @@ t.test('it installs into an empty folder, and init, serve, send, client and libr
   const command = join(folder, 'node_modules', '.bin', 'template-run');
   t.match(execFileSync(command, ['--version'], inFolder), /^\d+\.\d+\.\d+\n$/);
   const key = execFileSync(command, ['init', 'catalog'], inFolder).trim();
-  const serving = spawn(command, ['serve', '--catalog', 'catalog', '--data', 'data', '--port', '0'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  t.teardown(() => serving.kill());
-  const port = await new Promise<number>((found, failed) => {
-    createInterface(serving.stdout).on('line', (line) => {
-      const { event, port } = JSON.parse(line) as { event: string; port: number };
-      if (event === 'listening') found(port);
-    });
-    serving.on('exit', (status) => failed(new Error(`serve ended with ${status}`)));
-  });
+  const serve = ['serve', '--catalog', 'catalog', '--data', 'data', '--port', '0', '--console', 'yes'];
+  const [, port] = await untilSaid(t, command, serve, /"event":"listening".*"port":(\d+)/);
   const orders = resolve('examples/files/orders-export.csv');
   const env = { ...process.env, TEMPLATE_RUN_URL: `http://127.0.0.1:${port}`, TEMPLATE_RUN_API_KEY: key };
   execFileSync(command, ['send', 'shop-orders', orders, '-o', 'sent/'], { ...inFolder, env });
@@ -121,12 +113,36 @@ t.test('it installs into an empty folder, and init, serve, send, client and libr
   execFileSync(process.execPath, ['use.mjs', orders], { ...inFolder, env });
   t.equal(readFileSync(join(folder, 'by-client.csv'), 'utf8'), sent, 'the client');
   t.equal(readFileSync(join(folder, 'by-library.csv'), 'utf8'), sent, 'the library');
+  const own = join(folder, 'node_modules', 'template-run');
+  const python = [join(own, 'examples/clients/python/template_run.py'), 'send', 'shop-orders', orders];
+  if (spawnSync('python3', ['--version']).status === 0) {
+    execFileSync('python3', ['-B', ...python, '-o', 'by-python.csv'], { ...inFolder, env });
+    t.equal(readFileSync(join(folder, 'by-python.csv'), 'utf8'), sent, 'the client for Python');
+  }
+  for (const path of ['/docs', '/console', '/console/page.js'])
+    t.equal((await fetch(`http://127.0.0.1:${port}${path}`)).status, 200, path);
+  const demo = join(own, 'examples/catalog/templates/demo/shop-orders.yaml');
+  const [studio] = await untilSaid(t, command, ['studio', demo, orders, '--no-open'], /http:\/\/127\.0\.0\.1:\d+/);
+  t.equal((await fetch(`${studio}/page.js`)).status, 200, 'the page of the studio');
   rmSync(join(folder, 'node_modules', 'uWebSockets.js'), { recursive: true });
   const without = spawnSync(command, ['serve', '--catalog', 'catalog', '--data', 'other', '--port', '0'], inFolder);
   t.equal(without.status, 1);
   t.match(without.stderr, /uWebSockets\.js is not installed: `npm install/);
   execFileSync(command, ['send', 'shop-orders', orders, '-o', 'sent/'], { ...inFolder, env });
 });
+
+/** Starts the command, which ends with the test, and waits for a line of its standard output. */
+function untilSaid(t: Test, command: string, words: readonly string[], pattern: RegExp): Promise<RegExpExecArray> {
+  const child = spawn(command, words, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill());
+  return new Promise((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      const found = pattern.exec(line);
+      if (found !== null) resolve(found);
+    });
+    child.on('exit', (status) => reject(new Error(`${words[0]} ended with ${status}`)));
+  });
+}
 
 const USE = `
 import { readFileSync } from 'node:fs';

@@ -18,7 +18,7 @@ import { BASE_BYTES, MIB, mebibytes, resident, strayFiles } from './probe.ts';
 const CASE = process.env['TEMPLATE_RUN_FUZZ_CASE'];
 const SECONDS = Number(process.env['TEMPLATE_RUN_FUZZ_SECONDS'] ?? sweep({ short: 5, long: 120 }));
 const BUDGET_BYTES = 128 * MIB;
-/** Of the spare thread, which stands in while all others are silent: beside the base, as docs/operations.md says. */
+/** Of the spare thread, which stands in while all others are silent: beside the base, as docs/explanation/memory.md says. */
 const SPARE_BYTES = 24 * MIB;
 /**
  * What the C library keeps of the memory that it was given back, after 20,000 hostile files: it has an arena for each of a dozen

@@ -17,7 +17,7 @@ const CORPORA = '../shared/corpora';
 const BUDGET_BYTES = 256 * MIB;
 /** For one file on a machine that may be busy with other things. */
 const MILLISECONDS_MAX = isLong ? 2000 : 10_000;
-const MUTATION_MILLISECONDS = sweep({ short: 1500, long: 60_000 });
+const MUTATION_MILLISECONDS = sweep({ short: 700, long: 60_000 });
 const MUTATIONS_MIN = 100;
 t.setTimeout(300_000);
 

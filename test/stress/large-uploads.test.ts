@@ -1,5 +1,5 @@
 // Twenty uploads of 200 MB at once in a budget of 256 MiB: each ends in 201, 202 or 503, every output is exact, and the
-// process stays below the budget and the base that docs/operations.md states.
+// process stays below the budget and the base that docs/explanation/memory.md states.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -5,7 +5,7 @@ import { filesBelow } from '../fixtures/changing-folder.ts';
 
 export const MIB = 1024 * 1024;
 
-/** What a process of two threads may use beyond its memory budget, as docs/operations.md states it. */
+/** What a process of two threads may use beyond its memory budget, as docs/explanation/memory.md states it. */
 export const BASE_BYTES = 200 * MIB;
 
 export interface Resident {

@@ -1,7 +1,7 @@
 // Files at the ceilings of what an upload may be: the longest cells, the widest rows, the busiest JSON. Made when asked for,
 // since together they would not fit a test's memory.
 
-/** Ceilings of an upload (docs/operations.md, "Limits of files"), a little below. */
+/** Ceilings of an upload (docs/reference/limits.md, "Limits of files"), a little below. */
 const CELL_BYTES = 4 * 1024 * 1024 - 16;
 const COLUMNS = 16_384;
 

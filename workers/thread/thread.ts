@@ -27,6 +27,7 @@ import {
   type ToWorker,
 } from '../protocol/messages.ts';
 import { taskOutcome } from '../protocol/outcome-codec.ts';
+import { RunProgress } from '../protocol/run-progress.ts';
 import { TaskClaims } from '../protocol/task-claims.ts';
 import { TaskDecoder } from '../protocol/task-codec.ts';
 import { runTemplate } from '../run/run.ts';
@@ -68,13 +69,15 @@ export class Thread {
   /** Of parts that have ended: their room is used again. */
   readonly #partBytes: MemorySink[] = [];
   readonly #number: number;
+  readonly #progress: SharedArrayBuffer | null;
   readonly #kernels: KernelPool;
   readonly #cores: CoreShare;
   readonly #readAhead: ReadAheadThread;
   readonly #templates: TemplateCache;
   readonly #formats: readonly InputFormat[];
   readonly #tables = new TableCache();
-  readonly #sources = new Map<number, BytesSource | FileSource>();
+  /** Of Runs over files that are at work: they are told how far these have grown. */
+  readonly #sources = new Map<number, FileSource>();
   readonly #claims: TaskClaims;
   /**
    * Runs over bytes in memory that wait for their turn. They hardly wait once they have begun, so one after the other is as
@@ -84,6 +87,8 @@ export class Thread {
   #isTakingInMemory = false;
   /** Those that took longer than a turn of the loop: others begin meanwhile. */
   readonly #longInMemory = new Set<Promise<void>>();
+  readonly #turn = (): Promise<void> => this.#slices.next();
+  readonly #beat = (): void => void Atomics.add(this.#control, CONTROL_BEAT, 1);
 
   constructor(start: ThreadStart, parts: ThreadParts = {}) {
     const { templates = new TemplateCache(), collector = new ThreadCollector(), formats = inputFormats } = parts;
@@ -99,6 +104,7 @@ export class Thread {
     this.#largeRow = new Int32Array(start.largeRow);
     this.#turns = new OutputTurns(start.turns);
     this.#number = start.thread;
+    this.#progress = start.progress;
     this.#cores = new CoreShare(start.cores, start.thread);
     this.#readAhead = new ReadAheadThread(this.#cores);
     this.#kernels = new KernelPool(start.kernels, this.#budget, collector);
@@ -107,7 +113,7 @@ export class Thread {
   /** Takes messages until `stop`. */
   async serve(): Promise<void> {
     const tasks = new TaskDecoder();
-    const beat = setInterval(() => this.#beat(), IDLE_BEAT_MILLISECONDS);
+    const beat = setInterval(this.#beat, IDLE_BEAT_MILLISECONDS);
     try {
       await new Promise<void>((resolve) => {
         this.#port.on('message', (frame: Frame) => {
@@ -133,12 +139,10 @@ export class Thread {
     }
     if (message.kind === 'cancel') Atomics.store(this.#cancel, message.task % CANCEL_FLAGS, message.task);
     const source = this.#sources.get(message.task);
-    if (source === undefined) return; // it waits for its turn, or has ended while the message was on its way
-    if (message.kind === 'cancel') {
-      if (source instanceof FileSource) source.cancel();
-    } else if (message.kind === 'set_aside') {
-      if (source instanceof FileSource) source.setAside();
-    } else if (source instanceof FileSource) source.grown(message.bytes, message.ended);
+    if (source === undefined) return; // it has ended while the message was on its way, or has all of its bytes
+    if (message.kind === 'cancel') source.cancel();
+    else if (message.kind === 'set_aside') source.setAside();
+    else source.grown(message.bytes, message.ended);
   }
 
   #start(task: RunTask): void {
@@ -153,9 +157,11 @@ export class Thread {
 
   async #runOverFile(task: RunTask, source: FileSource): Promise<void> {
     this.#cores.take();
+    this.#sources.set(task.task, source);
     try {
       await runCoroutine(this.#run(task, source));
     } finally {
+      this.#sources.delete(task.task);
       this.#cores.give();
     }
   }
@@ -181,9 +187,9 @@ export class Thread {
   }
 
   *#run(task: RunTask, source: BytesSource | FileSource): Coroutine<void> {
-    this.#sources.set(task.task, source);
     const budget = new AccountShare(this.#counters, this.#number, task.accountRow ?? NO_ACCOUNT, this.#budget);
     const bytes = this.#partBytes.pop() ?? new MemorySink(Number.POSITIVE_INFINITY, PART_ROOM_BYTES);
+    const progress = this.#progress === null ? null : new RunProgress(this.#progress, source);
     try {
       if (this.#isCancelled(task)) throw new Cancelled();
       const outcome = yield* runTemplate({
@@ -199,9 +205,10 @@ export class Thread {
         tables: this.#tables,
         formats: this.#formats,
         readAhead: this.#readAhead,
-        turn: () => this.#slices.next(),
+        turn: this.#turn,
         cancelled: () => this.#isCancelled(task),
-        beat: () => this.#beat(),
+        beat: this.#beat,
+        progressed: progress === null ? undefined : (rowsRead: number) => progress.tell(rowsRead),
       });
       this.#done(task, outcome);
     } catch (error) {
@@ -209,7 +216,6 @@ export class Thread {
     } finally {
       budget.leave();
       this.#partBytes.push(bytes);
-      this.#sources.delete(task.task);
       source.close();
     }
   }
@@ -227,9 +233,5 @@ export class Thread {
     else {
       this.#sender.send({ kind: 'fault', task: task.task, ...faultText(error) });
     }
-  }
-
-  #beat(): void {
-    Atomics.add(this.#control, CONTROL_BEAT, 1);
   }
 }

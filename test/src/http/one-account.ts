@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const KEY = 'a-test-key';
-const LIMITED = ['list_templates', 'create_run', 'get_run', 'get_run_output', 'get_run_rejects'];
+const LIMITED = ['list_templates', 'create_run', 'get_run', 'get_run_output', 'get_run_rejects', 'get_usage'];
 const NO_LIMITS = Object.fromEntries(LIMITED.map((operation) => [operation, null]));
 
 export function writeCatalog(folder: string): void {
