@@ -81,16 +81,28 @@ export async function makeAgain(directory: DataDirectory): Promise<void> {
   await access(directory.ledger, USABLE);
   for (const path of emptied(directory)) {
     try {
-      // With the slash only a folder will do.
-      await access(`${path}/`, USABLE);
+      await checkFolder(path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      await mkdir(path, { mode: PRIVATE });
+      if (codeOf(error) !== 'ENOENT') throw error;
+      await mkdir(path, { mode: PRIVATE }).catch(async (fault: unknown) => {
+        // Somebody put something there meanwhile: that is looked at like what was there before.
+        if (codeOf(fault) !== 'EEXIST') throw fault;
+        await checkFolder(path);
+      });
     }
   }
 }
 
 const USABLE = constants.W_OK | constants.X_OK;
+
+/** With the slash only a folder will do. */
+function checkFolder(path: string): Promise<void> {
+  return access(`${path}/`, USABLE);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
 
 function emptied({ spool, outputs, spill }: DataDirectory): readonly string[] {
   return [spool, outputs, spill];
