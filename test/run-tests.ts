@@ -2,7 +2,7 @@
 // runner works too (`npx tap <file>`), but for a coverage that nobody measures here it puts a loader before each module of
 // each process and worker thread: a file that loads the engine then takes 2.3 s of processor time instead of 0.8.
 import { spawn } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,6 +18,20 @@ const LAST_WORDS_MILLISECONDS = 30_000;
 
 /** Files that run at a time, for each core: half of them wait for servers, timers and disks. */
 const JOBS_PER_CORE = 2;
+
+/**
+ * Folders whose files need no process of their own: they call the engine and start nothing. Most of what such a file costs is
+ * to load tap and the engine, 0.6 to 1 s of processor time, so that several share a process.
+ */
+const SHARING_FOLDERS = ['language', 'workers'].map((folder) => join(ALL, folder, '/'));
+
+/** What others in its process could feel of a file: its time, its memory, its folder (named after the process), what it sets, its children. */
+const NOT_SHARING = /\b(?:setTimeout|testdir)\(|child_process|worker_threads|memoryUsage|process\.(?:env|on|chdir)\b/;
+
+/** More would make the slowest group last longer than the others together. */
+const SHARING_FILES_MAX = 6;
+
+const SEVERAL_FILES = join(ALL, 'import-several.js');
 
 /** tap's counts of the assertions and tests without any in a process. */
 const COUNTS = ['total', 'pass', 'fail', 'todo', 'skip'] as const;
@@ -43,11 +57,14 @@ let number = 0;
 process.stdout.write('TAP version 14\n');
 const isLast = (file: string): boolean => values.last !== undefined && file.startsWith(values.last);
 await runAll(
-  files.filter((file) => !isLast(file)),
+  groupsOf(files.filter((file) => !isLast(file))),
   Number(values.jobs ?? availableParallelism() * JOBS_PER_CORE),
 );
 // What takes the machine for itself runs when the others are done, one file after the other.
-await runAll(files.filter(isLast), 1);
+await runAll(
+  files.filter(isLast).map((file) => [file]),
+  1,
+);
 process.stdout.write(`1..${number}\n`);
 for (const file of failures) process.stdout.write(`# failed: ${file}\n`);
 const told = COUNTS.filter((name) => name === 'total' || counts[name] > 0).map((name) => `${name}: ${counts[name]}`);
@@ -64,19 +81,49 @@ function testsAt(path: string): string[] {
     .sort();
 }
 
-async function runAll(left: readonly string[], jobs: number): Promise<void> {
-  const next = left.values();
+/** Files by process, those that share one first: they take longest. */
+function groupsOf(all: readonly string[]): (readonly string[])[] {
+  const isSharing = (file: string): boolean =>
+    SHARING_FOLDERS.some((folder) => file.startsWith(folder)) &&
+    !NOT_SHARING.test(readFileSync(join(PACKAGE_FOLDER, file), 'utf8'));
+  const sharing = all.filter(isSharing);
+  const groups = [];
+  for (let from = 0; from < sharing.length; from += SHARING_FILES_MAX)
+    groups.push(sharing.slice(from, from + SHARING_FILES_MAX));
+  return [...groups, ...all.filter((file) => !isSharing(file)).map((file) => [file])];
+}
+
+async function runAll(groups: readonly (readonly string[])[], jobs: number): Promise<void> {
+  const next = groups.values();
   const job = async (): Promise<void> => {
-    for (const file of next) tell(file, await run(file));
+    for (const group of next) await runGroup(group);
   };
   await Promise.all(Array.from({ length: jobs }, job));
 }
 
-function run(file: string): Promise<Ended> {
+/** Of a group that fails, each file runs alone, so that its failures stand under its name; that all pass alone makes no pass. */
+async function runGroup(group: readonly string[]): Promise<void> {
+  const ended = await run(group);
+  const [file = ''] = group;
+  if (ended.trouble === null || group.length === 1) {
+    tell(group, ended);
+    return;
+  }
+  const alone = [];
+  for (const one of group) alone.push({ one, ended: await run([one]) });
+  const failed = alone.filter((each) => each.ended.trouble !== null);
+  if (failed.length === 0)
+    tell([file], { ...ended, trouble: `${ended.trouble} together with ${group.slice(1).join(', ')}` });
+  for (const each of failed) tell([each.one], each.ended);
+}
+
+function run(group: readonly string[]): Promise<Ended> {
   const start = performance.now();
-  const test = spawn(process.execPath, ['--enable-source-maps', file], {
+  const secondsMax = Number(SECONDS_MAX) * group.length;
+  const files = group.length === 1 ? group : [SEVERAL_FILES, ...group];
+  const test = spawn(process.execPath, ['--enable-source-maps', ...files], {
     cwd: PACKAGE_FOLDER,
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: SECONDS_MAX },
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(secondsMax) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
@@ -89,7 +136,7 @@ function run(file: string): Promise<Ended> {
     test.stdout!.destroy();
     test.stderr!.destroy();
   };
-  let timer = setTimeout(hung, Number(SECONDS_MAX) * 1000 + LAST_WORDS_MILLISECONDS);
+  let timer = setTimeout(hung, secondsMax * 1000 + LAST_WORDS_MILLISECONDS);
   // A file tells by tap that it needs more time.
   test.on('message', (message: { readonly setTimeout?: number }) => {
     if (message.setTimeout === undefined) return;
@@ -108,8 +155,9 @@ function run(file: string): Promise<Ended> {
   });
 }
 
-function tell(file: string, { output, seconds, trouble }: Ended): void {
+function tell(group: readonly string[], { output, seconds, trouble }: Ended): void {
   number += 1;
+  const file = group.join(' ');
   const [, told = ''] = /^# \{ (total: .*) \}$/m.exec(output) ?? [];
   for (const name of COUNTS) counts[name] += Number(new RegExp(`\\b${name}: (\\d+)`).exec(told)?.[1] ?? 0);
   for (const [, name] of output.matchAll(/^ *ok \d+ - (.* # SKIP.*)/gm)) process.stdout.write(`# skipped: ${name}\n`);

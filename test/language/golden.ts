@@ -4,6 +4,7 @@
 import { test } from 'tap';
 import { parse } from 'yaml';
 import type { RunOutcome } from '../../workers/protocol/messages.ts';
+import { isLong } from '../sweep.ts';
 import { type Applied, applyTemplate } from '../workers/apply-template.ts';
 import { withMovingMemory } from '../workers/memory/moving-memory.ts';
 import { problemsOf } from '../workers/template/check-problems.ts';
@@ -31,10 +32,14 @@ const BATCH_ROWS = [1, 2, 4096];
 /** Of small arenas: they are enlarged for each column, for some cells. */
 const ARENA_BYTES = [1, 64, 250, 1000, 5000];
 
+/** All of them, or one, so that the cases of a table share them out. */
+const arenasOf = (index: number): readonly number[] =>
+  isLong ? ARENA_BYTES : [ARENA_BYTES[index % ARENA_BYTES.length]!];
+
 /** One test for the whole table; a case that fails says its name and the size of its batches. */
 export function golden(title: string, cases: readonly GoldenCase[]): void {
   test(title, async (t) => {
-    for (const one of cases) {
+    for (const [index, one] of cases.entries()) {
       if (one.problems !== undefined) {
         const found = problemsOf(one.template).map(({ pointer, code }) => `${pointer} ${code}`);
         t.strictSame(found, one.problems, one.name);
@@ -46,7 +51,7 @@ export function golden(title: string, cases: readonly GoldenCase[]): void {
         if (one.errors !== undefined) t.strictSame(errorsOf(outcome), one.errors, `${name}: errors`);
       };
       for (const rows of BATCH_ROWS) check(await apply(rows), `${one.name} (batches of ${rows})`);
-      for (const bytes of ARENA_BYTES) {
+      for (const bytes of arenasOf(index)) {
         check(await withMovingMemory(bytes, () => apply(4096)), `${one.name} (arena of ${bytes} bytes)`);
       }
     }
