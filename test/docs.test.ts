@@ -129,7 +129,6 @@ test('settings, functions and row errors of the language are those of the progra
 test('Templates and parts of them that are shown are sound', async (t) => {
   let shown = 0;
   for (const path of ['README.md', 'docs/tutorial.md', ...LANGUAGE_PAGES]) {
-    // The steps of the tutorial are one Template in two pieces, as a reader puts them together.
     for (const source of templatesIn(read(path))) {
       shown += 1;
       t.strictSame(problemsOf(source), [], `${path}:\n${source}`);
@@ -142,7 +141,7 @@ test('Templates and parts of them that are shown are sound', async (t) => {
 function templatesIn(markdown: string): string[] {
   const found: string[] = [];
   let begun = '';
-  for (const [, indent = '', block = ''] of markdown.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm)) {
+  for (const [, indent = '', block = ''] of markdown.matchAll(/^( *)```yaml(?: [\w.-]+)?\n([\s\S]*?)^ *```$/gm)) {
     const text = begun + block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     begun = /^operations:/m.test(text) || !/^format:/m.test(text) ? '' : text;
     if (begun === '') found.push(/^operations:/m.test(text) ? text : `operations: []\n${text}`);
