@@ -85,6 +85,9 @@ test('metrics and log events are those of the program', async (t) => {
   t.strictSame(unique(section(METRICS, 'Health and metrics').matchAll(/`(template_run_[a-z0-9_]+)`/g)), metrics);
   const events = unique(program.matchAll(/(?:\.(?:info|warn|fault|always)\(\s*|\bevent: )'([a-z_]+)'/g));
   t.ok(events.length > 10, 'the program logs events');
+  const labels = [...program.matchAll(/\blabelNames: \[([^\]]+)\]/g)].flatMap(([, names]) => names!.split(', '));
+  t.ok(labels.length > 5, 'metrics have labels');
+  for (const label of labels) t.match(METRICS, label.replaceAll("'", '`'), `the label ${label}`);
   const listed = rows(section(METRICS, 'Logs'))
     .map(([names]) => names!)
     .join(' ');
@@ -181,7 +184,10 @@ function codesIn(markdown: string): string[] {
 }
 
 function plain(cell: string | undefined): string {
-  return (cell ?? '').replaceAll('`', '').replaceAll('\\|', '|');
+  return (cell ?? '')
+    .replace(/^\[(.*)\]\(.*\)$/, '$1')
+    .replaceAll('`', '')
+    .replaceAll('\\|', '|');
 }
 
 function unique(matches: Iterable<RegExpMatchArray>): string[] {
