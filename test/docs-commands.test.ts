@@ -8,7 +8,7 @@ import { Reader } from './documents/reader.ts';
 import { type CommandBlock, fencesOf, readerSteps, type Shown, withShown } from './documents/shell-blocks.ts';
 import { cli } from './src/commands/command-line.ts';
 
-/** It takes twenty seconds on a machine with nothing else to do. */
+/** It takes a minute of processor time on two cores, which others may want as well. */
 const FILE_MILLISECONDS = 240_000;
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...markdownIn('docs'), ...markdownIn('examples/recipes')];
 const isWriting = process.env['TEMPLATE_RUN_WRITE_DOCS'] === '1';
