@@ -85,6 +85,9 @@ test('metrics and log events are those of the program', async (t) => {
   t.strictSame(unique(section(METRICS, 'Health and metrics').matchAll(/`(template_run_[a-z0-9_]+)`/g)), metrics);
   const events = unique(program.matchAll(/(?:\.(?:info|warn|fault|always)\(\s*|\bevent: )'([a-z_]+)'/g));
   t.ok(events.length > 10, 'the program logs events');
+  const labels = [...program.matchAll(/\blabelNames: \[([^\]]+)\]/g)].flatMap(([, names]) => names!.split(', '));
+  t.ok(labels.length > 5, 'metrics have labels');
+  for (const label of labels) t.match(METRICS, label.replaceAll("'", '`'), `the label ${label}`);
   const listed = rows(section(METRICS, 'Logs'))
     .map(([names]) => names!)
     .join(' ');
@@ -129,7 +132,6 @@ test('settings, functions and row errors of the language are those of the progra
 test('Templates and parts of them that are shown are sound', async (t) => {
   let shown = 0;
   for (const path of ['README.md', 'docs/tutorial.md', ...LANGUAGE_PAGES]) {
-    // The steps of the tutorial are one Template in two pieces, as a reader puts them together.
     for (const source of templatesIn(read(path))) {
       shown += 1;
       t.strictSame(problemsOf(source), [], `${path}:\n${source}`);
@@ -142,7 +144,7 @@ test('Templates and parts of them that are shown are sound', async (t) => {
 function templatesIn(markdown: string): string[] {
   const found: string[] = [];
   let begun = '';
-  for (const [, indent = '', block = ''] of markdown.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm)) {
+  for (const [, indent = '', block = ''] of markdown.matchAll(/^( *)```yaml(?: [\w.-]+)?\n([\s\S]*?)^ *```$/gm)) {
     const text = begun + block.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     begun = /^operations:/m.test(text) || !/^format:/m.test(text) ? '' : text;
     if (begun === '') found.push(/^operations:/m.test(text) ? text : `operations: []\n${text}`);
@@ -182,7 +184,10 @@ function codesIn(markdown: string): string[] {
 }
 
 function plain(cell: string | undefined): string {
-  return (cell ?? '').replaceAll('`', '').replaceAll('\\|', '|');
+  return (cell ?? '')
+    .replace(/^\[(.*)\]\(.*\)$/, '$1')
+    .replaceAll('`', '')
+    .replaceAll('\\|', '|');
 }
 
 function unique(matches: Iterable<RegExpMatchArray>): string[] {

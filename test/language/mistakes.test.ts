@@ -158,6 +158,11 @@ const MISTAKES: readonly Mistake[] = [
         '45 /operations/0/replace/replace',
         /\$\{1\}0/,
       ],
+      [
+        `{set: {columns: {party: 'replace_re(party, "(a)", "$10")'}}}`,
+        '22 /operations/0/set/columns/party',
+        /names no group: write .*\$\{1\} before a digit/,
+      ],
     ] as const
   ).map(([operation, at, says]): Mistake => ({ operation: `  - ${operation}`, at: `8:${at}`, says })),
 ];

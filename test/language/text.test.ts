@@ -22,6 +22,22 @@ golden('replace and map_values', [
     output: 'a,b\n2/1 4/3,x\n',
   },
   {
+    name: 'a digit directly behind a group, however the pattern is run',
+    template: `operations:
+      - {replace: {columns: a, mode: regex, find: '([0-9]+)k', replace: '\${1}000'}}
+      - {replace: {columns: b, mode: regex, find: '(x|xy)(?:z|yz)', replace: '\${1}0\${1}', case_sensitive: false}}
+      - {set: {columns: {c: 'replace_re(c, "([0-9]+)k", "\${1}000")', d: 'replace_re(d, "(x|xy)(?:z|yz)", "\${1}0")'}}}
+      - {rename: {pattern: '^(d)$', replace: '\${1}1'}}`,
+    input: 'a,b,c,d\n12k,xyz,7k 8k,xz\n,XZ,,\n',
+    output: 'a,b,c,d1\n12000,x0x,7000 8000,x0\n,X0X,,\n',
+  },
+  {
+    name: 'the tenth group, where there is one',
+    template: `operations: [{replace: {columns: a, mode: regex, find: '(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)', replace: '$10\${1}0'}}]`,
+    input: 'a,b\nabcdefghij,x\n',
+    output: 'a,b\nja0,x\n',
+  },
+  {
     name: 'whole cell',
     template: 'operations: [{replace: {columns: [a], mode: whole_cell, find: "0", replace: "zero"}}]',
     input: 'a,b\n0,x\n00,x\n',

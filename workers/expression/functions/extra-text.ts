@@ -225,7 +225,7 @@ export const EXTRA_TEXT_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'replace_re(text, pattern, by)',
-    'Every match of a regular expression replaced; $1 is a group, $$ a dollar.',
+    `Every match of a regular expression replaced; $1 is a group (\${1} before a digit), $$ a dollar.`,
     'replace_re("2024-05", "([0-9]+)-([0-9]+)", "$2/$1")',
     '05/2024',
     define('replace_re', 'both', [{ parameters: [STRING, STRING, STRING], result: STRING, prepare: replacer }], {

@@ -1,0 +1,37 @@
+// Pages that are made of the program's own definitions: the whole language of Templates, and the help of every command.
+import { COMMANDS } from '../../src/commands/index.ts';
+import { templateLanguage } from '../../workers/plan/template-language.ts';
+import { templateReference } from '../../workers/template/reference.ts';
+
+const MADE_BY =
+  '<!-- Made of the program: TEMPLATE_RUN_WRITE_DOCS=1 node dist/test/docs-generated.test.js writes it anew. -->';
+
+/** Texts of the pages by their paths. */
+export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
+  return new Map([
+    ['docs/reference/full-reference.md', fullReference()],
+    ['docs/reference/command-help.md', await commandHelp()],
+  ]);
+}
+
+/** What `template docs` prints. */
+function fullReference(): string {
+  return `${MADE_BY}\n\n${templateReference(templateLanguage)}`;
+}
+
+/** What `--help` prints of every command and each of its actions. */
+async function commandHelp(): Promise<string> {
+  const parts = COMMANDS.map(async ({ name, summary, load }) => {
+    const { usage, actions = {} } = await load();
+    return [
+      section('##', name, usage, `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
+      ...Object.entries(actions).map(([action, text]) => section('###', `${name} ${action}`, text)),
+    ].join('\n');
+  });
+  const head = `${MADE_BY}\n\n# Help of all commands\n\nWhat \`--help\` prints; [commands](commands.md) says more.\n`;
+  return [head, ...(await Promise.all(parts))].join('\n');
+}
+
+function section(level: string, name: string, usage: string, summary = ''): string {
+  return `${level} ${name}\n\n${summary === '' ? '' : `${summary}\n\n`}\`\`\`text\n${usage}\n\`\`\`\n`;
+}

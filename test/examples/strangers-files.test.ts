@@ -1,0 +1,67 @@
+// A file of the same format that another program has made runs through each recipe: other values, more rows or fewer, the other
+// line ends, with a byte order mark or without, and columns in another order where the source tells them by their names.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { noise } from '../random.ts';
+import { cli } from '../src/commands/command-line.ts';
+import { BANK_EXPORTS } from './bank-exports.ts';
+import { LIST_EXPORTS } from './list-exports.ts';
+import { type Encoding, type FileForm, fileOf, Values } from './made-export.ts';
+import { SHOP_EXPORTS } from './shop-exports.ts';
+
+const FOLDER = 'examples/recipes';
+const FILE_MILLISECONDS = 240_000;
+/** A month without a booking, with one, with a few and with many. */
+const ROW_COUNTS = [0, 1, 9, 130];
+const MAKERS = { ...BANK_EXPORTS, ...SHOP_EXPORTS, ...LIST_EXPORTS };
+
+t.setTimeout(FILE_MILLISECONDS);
+
+const names = readdirSync(FOLDER, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+t.test('every recipe has a maker of such files', async (t) => {
+  t.strictSame(Object.keys(MAKERS).sort(), [...names].sort());
+});
+
+for (const [recipe, make] of Object.entries(MAKERS)) {
+  t.test(recipe, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'template-run-strangers-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    mkdirSync(join(folder, 'out'));
+    const [header] = readFileSync(join(FOLDER, recipe, 'expected.csv'), 'utf8').split('\n');
+    for (const [index, form] of forms(make(new Values(noise(0)), 1).encodings).entries()) {
+      const values = new Values(noise(index));
+      const made = make(values, ROW_COUNTS[index % ROW_COUNTS.length]!);
+      const [input, output] = [join(folder, `${index}.csv`), join(folder, 'out', `${index}.csv`)];
+      writeFileSync(input, fileOf(made, form, values));
+      const run = await cli('run', join(FOLDER, recipe, 'template.yaml'), input, '-o', output, '--json');
+      const what = JSON.stringify({ index, rows: made.rows.length, ...form });
+      if (!t.equal(run.status, 0, `it finishes: ${what}`)) {
+        t.comment(run.stderr, made.above, made.header, made.rows.slice(0, 3));
+        continue;
+      }
+      const { rows_written: written, report } = JSON.parse(run.stderr) as {
+        readonly rows_written: number;
+        readonly report: { readonly input: { readonly errors: object } };
+      };
+      t.equal(written, made.expected, `it has as many rows as it should: ${what}`);
+      t.strictSame(report.input.errors, {}, `no cell was lost: ${what}`);
+      t.equal(readFileSync(output, 'utf8').split('\n')[0], header, 'it has the columns of the recipe');
+    }
+  });
+}
+
+function forms(encodings: readonly Encoding[] = ['utf-8']): FileForm[] {
+  return encodings.flatMap((encoding) =>
+    ROW_COUNTS.map((_, index) => ({
+      lineEnd: index % 2 === 0 ? ('\r\n' as const) : ('\n' as const),
+      hasMark: index < 2,
+      isShuffled: index % 4 !== 1,
+      encoding,
+    })),
+  );
+}
