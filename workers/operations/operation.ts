@@ -153,6 +153,11 @@ export interface Operator {
    * `columns` (indexes in its input) alone. Asking changes nothing: errors are reported when the rows come.
    */
   readonly endsAhead?: { readonly columns: readonly number[]; of(batch: Batch): Sliced<readonly number[]> };
+  /**
+   * After `finish`, of the last operation whose columns rows name (Scope.columnsOfRows): their names. The Run then begins
+   * again and knows them. Null where a check has failed.
+   */
+  rowNames?(): readonly string[] | null;
   /** How many rows may come of one at most, for an operator that makes more of them; 1 unless given. */
   readonly rowsMost?: number;
 }
