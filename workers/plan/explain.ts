@@ -70,7 +70,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
       operation: operation.name,
       id: operation.id,
       memory,
-      streams: memory !== 'B',
+      streams: memory !== 'B' && definition.handsOnAtEnd?.(operation.parameters) !== true,
       depends_on_day: scan.dependsOnDay[index]!,
       columns: shown(scan.columns[index + 1]!),
     };
