@@ -176,7 +176,10 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly summary: string;
   /** What it is called in other languages (SQL, pandas, spreadsheets): for hints in messages, never a meaning. */
   readonly knownAs?: readonly ForeignName[];
-  /** By what other languages call a parameter, where that does not stand for one other parameter: what to write instead. */
+  /**
+   * By what other languages call a parameter, where that does not stand for one other parameter: what to write instead.
+   * `*`: for whatever else is no parameter.
+   */
   readonly parametersKnownAs?: Readonly<Record<string, string>>;
   /** What to write for a parameter that is missing, where its name alone does not tell why it is needed. */
   readonly missingParameters?: Readonly<Record<string, string>>;

@@ -11,6 +11,7 @@ import { exactlyOne } from '../execution/parameters/base-parameters.ts';
 import { columnName, columnSet, columnType } from '../execution/parameters/column-set.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { resultColumn } from '../expression/compile/result.ts';
+import { namesFor } from '../template/operation-hint.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { ColumnSet, Scope } from '../template/scope.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
@@ -64,9 +65,12 @@ interface Assignment {
   readonly source: Source;
 }
 
+const COLUMNS_HINT = `Write columns: {new_name: '...'}.`;
+
 export const set = defineOperation({
   name: 'set',
   summary: 'Fills columns with what expressions give, with a constant, or with the cells of another column.',
+  parametersKnownAs: namesFor(COLUMNS_HINT, 'expression', 'formula', 'name', 'as'),
   knownAs: [
     {
       names: ['compute', 'calculate', 'derive', 'mutate', 'assign', 'add_column', 'formula'],
