@@ -177,8 +177,13 @@ function homeByMeaning(name: string, parent: Schema): string {
 
 const COMMON_PARAMETERS: ReadonlySet<string> = new Set(['id', 'note', 'enabled', 'where', 'if_missing', 'on_error']);
 
+const ON_ERROR: ReadonlySet<unknown> = new Set(['fail', 'flag', 'reject', 'drop_row', 'keep']);
+
 function meantValue(error: SchemaError): string {
   const values = (error.params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string');
+  // Places that only tell an error leave to on_error what becomes of the row.
+  if (values.includes('error') && ON_ERROR.has(error.data))
+    return ` Write "error", and on_error: ${String(error.data)}.`;
   return typeof error.data === 'string' ? meantName(error.data, values) : '';
 }
 
