@@ -31,12 +31,13 @@ function explanationText(explanation: Explanation): string {
     ...section('Required columns', required.map(fileColumnText)),
     ...section('Optional columns', optional.map(fileColumnText)),
     ...section(
-      'Required behind a rename by pattern or style',
+      'Required of columns that are named in the Run',
       derived.map((name) => JSON.stringify(name)),
     ),
     ...section('Steps', steps.flatMap(stepLines)),
     ...section('Output', [`${output.format}: ${columnsText(output.columns)}`]),
     explanation.other_columns ? "The file's other columns come along where no step leaves them out." : '',
+    explanation.columns_named_by_rows ? 'The last step adds columns that its rows name.' : '',
     explanation.streams
       ? 'Streams: rows come out while the file is still read.'
       : 'Does not stream: a step needs all rows.',

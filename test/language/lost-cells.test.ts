@@ -1,9 +1,11 @@
 // No operation loses a cell in silence: each one on columns that the Template declares, that only the file brings and that
 // operations made, of several types, with every `on_error`, with and without `where`. A Run that succeeds has every
-// cell that was not to be edited, and has counted the others.
+// cell that was not to be edited, and has counted the others or, with `on_error: reject`, put their rows into the second file.
 import { deepStrictEqual, ok } from 'node:assert/strict';
+import { parse } from 'csv-parse/sync';
 import t from 'tap';
 import { operationTable } from '../../workers/operations/index.ts';
+import type { RunOutcome } from '../../workers/protocol/messages.ts';
 import type { RunReport } from '../../workers/run/report.ts';
 import { sweep } from '../sweep.ts';
 import { applyTemplate } from '../workers/apply-template.ts';
@@ -30,7 +32,7 @@ const FILE = [
   ...VALUES.map((value, row) => `r${row};${row % 3};"${value.replaceAll('"', '""')}";w${row}`),
 ].join('\n');
 
-const ON_ERROR = ['fail', 'drop_row', 'blank', 'keep', 'flag'];
+const ON_ERROR = ['fail', 'drop_row', 'blank', 'keep', 'flag', 'reject'];
 
 /** How many of them are tried on each source but the first. */
 const ON_OTHER_SOURCES = sweep({ short: 1, long: 2 });
@@ -60,6 +62,8 @@ const SOURCES: Readonly<Record<string, { readonly input?: object; readonly befor
 interface Answer {
   readonly rows: readonly Row[];
   readonly report: RunReport;
+  /** Ids of the rows in the file of rejected rows. */
+  readonly rejected: ReadonlySet<unknown>;
 }
 
 /** The output as rows, which throws for what is no JSON; null where the Template or the file is refused. */
@@ -81,7 +85,12 @@ async function answerOf(input: object | undefined, operations: readonly object[]
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Row),
     report: outcome.report,
+    rejected: new Set(rejectedRows(outcome).map(({ id }) => id)),
   };
+}
+
+function rejectedRows({ rejects }: RunOutcome): Readonly<Record<string, string>>[] {
+  return rejects === null ? [] : parse(Buffer.from(rejects.bytes ?? []), { columns: true });
 }
 
 /** A text that is read as a number or as JSON says the same as before. */
@@ -95,13 +104,15 @@ function countsOf(errors: RunReport['input']['errors']): number {
 
 interface Tried {
   readonly application: Application;
+  /** Of cells, and rejects rows: no row goes for another reason. */
+  readonly rejects: boolean;
   readonly hasWhere: boolean;
   readonly before: Answer;
   readonly after: Answer;
 }
 
 /** Throws where a cell is neither there nor counted. */
-function judge({ application, hasWhere, before, after }: Tried): void {
+function judge({ application, rejects, hasWhere, before, after }: Tried): void {
   const { edits = [], removes = [], groups = false, ends = false } = application;
   const step = after.report.operations.at(-1)!;
   ok(after.report.rows_read === before.rows.length, 'all rows are read');
@@ -114,6 +125,7 @@ function judge({ application, hasWhere, before, after }: Tried): void {
   for (const [index, old] of before.rows.entries()) {
     const found = byId.get(old['id']) ?? [];
     if (found.length === 0) missing++;
+    if (rejects && !groups) ok(found.length > 0 || after.rejected.has(old['id']), `${String(old['id'])} is rejected`);
     for (const row of found) {
       for (const [name, cell] of Object.entries(old)) {
         if (removes.includes(name) || name === '_issues') continue;
@@ -166,7 +178,8 @@ for (const [name, applications] of Object.entries(APPLICATIONS)) {
             if (after === null) continue;
             tried++;
             try {
-              judge({ application, hasWhere: where !== undefined, before, after });
+              const rejects = isOfCells && on_error === 'reject';
+              judge({ application, rejects, hasWhere: where !== undefined, before, after });
             } catch (error) {
               t.fail(`${JSON.stringify(operation)} on a column ${source}: ${(error as Error).message}`);
             }

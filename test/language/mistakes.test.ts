@@ -60,6 +60,20 @@ const MISTAKES: readonly Mistake[] = [
   value('left(party; 3)', /Arguments are parted by commas/),
   value('starts_with(party, "x")', /Write x\.startsWith\(t\)/),
   value('today()', /run\.started_at/),
+  condition('party in ("a", "b")', /A list stands in brackets: \[a, b\]/),
+  condition('party && amount', /such as x != null/),
+  condition('party => "x"', /Write >=/),
+  condition('@party == "x"', /without @/),
+  condition('[party] == "x"', /without \[ \]/),
+  condition('party ~ "x"', /x\.matches\(/),
+  value('party || " " || amount', /Write a \+ b to join texts/),
+  value('=LEFT(A2;3)', /An expression begins without =/),
+  value('df["party"] + "x"', /Write row\["party"\]/),
+  value('party.str.upper()', /upper\(x\)/),
+  value('party[0:3]', /Write x\.substring\(from, to\)/),
+  value('decimal(amount) ** 2', /There are no powers/),
+  value('now() - booked_on', /run\.started_at/),
+  value('f"{party}"', /Write a \+ b/),
   pattern('DD.MM.YYYY', /the letter D means nothing .* as in dd\.MM\.yyyy/),
   pattern('TT.MM.JJJJ', /the letter T means nothing .* as in dd\.MM\.yyyy/),
   pattern('%d.%m.%Y', /no percent signs: write dd\.MM\.yyyy/),
@@ -147,6 +161,39 @@ const MISTAKES: readonly Mistake[] = [
       ['{aggregate: {metrics: {n: count}}}', '18 /operations/0/aggregate/metrics', /not a mapping\. .*\[\{fn: /],
       ['{fill_empty: {columns: party, with: x}}', '35 /operations/0/fill_empty/with', /Write value: /],
       ['{cast: {columns: {amount: float}}}', '23 /operations/0/cast/columns/amount', /Did you mean "number"\?/],
+      ["{filter: {status: 'x'}}", '15 /operations/0/filter/status', /where: 'status == "paid"'/],
+      ['{sort: {by: party, ascending: false}}', '24 /operations/0/sort/ascending', /order: desc/],
+      ['{aggregate: {sum: amount}}', '18 /operations/0/aggregate/sum', /\[\{fn: sum, column: /],
+      [
+        "{parse_number: {columns: amount, decimal_separator: ','}}",
+        '38 /operations/0/parse_number/decimal_separator',
+        /Write decimal: ","/,
+      ],
+      [
+        "{parse_number: {columns: amount, thousands: '.'}}",
+        '38 /operations/0/parse_number/thousands',
+        /Write grouping: "\."/,
+      ],
+      ['{rename: {columns: [a, b]}}', '15 /operations/0/rename/columns', /\{"a": \.\.\., "b": \.\.\.\}/],
+      ['{rename: {from: a}}', '15 /operations/0/rename/from', /columns: \{old_name: new_name\}/],
+      ['{set: {column: x, formula: amount}}', '23 /operations/0/set/formula', /columns: \{new_name: /],
+      ['{fillna: {columns: amount, value: 0}}', '5 /operations/0', /as in \{fill_empty: \{columns: \.\.\., value: /],
+      ['{astype: {amount: int}}', '5 /operations/0', /Write the operation cast/],
+      ['{head: 10}', '5 /operations/0', /as in \{slice: \{limit: 10\}\}/],
+      ['{slice: {limit: "10"}}', '14 /operations/0/slice/limit', /Take the quotes away/],
+      ['drop_blank_rows', '5 /operations/0', /Write \{drop_blank_rows: \{\.\.\.\}\}/],
+      ['{unpivot: {columns: amount, var_name: k}}', '33 /operations/0/unpivot/var_name', /Did you mean "names_to"/],
+      ['{map_values: {columns: party, mapping: {a: b}}}', '35 /operations/0/map_values/mapping', /Did you mean "map"/],
+      [
+        "{split_column: {column: party, by: ',', into: [a]}}",
+        '36 /operations/0/split_column/by',
+        /Write \{separator: ","\}/,
+      ],
+      [
+        '{validate: {rules: [{column: party, check: not_null}]}}',
+        '41 /operations/0/validate/rules/0/check',
+        /Did you mean "required"/,
+      ],
       [
         '{split_column: {column: party, separator: x, into: [a]}}',
         '36 /operations/0/split_column/separator',
@@ -225,9 +272,20 @@ test('a broken section hides no mistake of an operation', (t) => {
   t.end();
 });
 
+test('names of columns that other languages would read as more are answered so', async (t) => {
+  const notes = (operation: string): readonly string[] => undeclaredNotes(sound(`${INPUT}${operation}\n`));
+  t.match(notes('  - {filter: {where: party == None}}'), [/An empty cell is null\./]);
+  t.match(notes('  - {sort: {by: party desc}}'), [/write \{column: "party", order: desc\}/]);
+  t.match(notes('  - {drop: {columns: "party, amount"}}'), [/Several columns are a list/]);
+  t.match(notes('  - {drop: {columns: iban*}}'), [/Write \{pattern: /]);
+});
+
 test('keys in the wrong section are sent to the right one', async (t) => {
   const said = (source: string): readonly string[] => problemsOf(source).map(({ message }) => message);
   t.strictSame(said("input: {delimiter: ';'}"), ['Unknown key "delimiter". It belongs into "csv".']);
+  t.strictSame(said('input: {skip_rows: 3}'), ['Unknown key "skip_rows". Write csv: {header_row: ...}.']);
+  t.strictSame(said('steps: []'), ['Unknown key "steps". Did you mean "operations"?']);
+  t.match(said('output: {format: excel}'), [/Did you mean "xlsx"\?/]);
   t.strictSame(said('input: {columns: [Betrag]}'), [
     'Write a mapping of keys to values, not "Betrag". Write {name: "Betrag"}.',
   ]);

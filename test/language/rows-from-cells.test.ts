@@ -123,56 +123,6 @@ golden('unpivot by a pattern of names', [
   },
 ]);
 
-golden('transpose', [
-  {
-    name: 'the listed columns in their order, and null where there is no row',
-    template: 'operations: [{transpose: {header_from: key, columns: [tax, net, gross]}}]',
-    input: 'a,key,b,c\n1,net,2,\n3,tax,x,5\n',
-    output: 'key,tax,net,gross\na,3,1,\nb,x,2,\nc,5,,\n',
-  },
-  {
-    name: 'rows that no column is listed for are errors',
-    template: 'operations: [{transpose: {header_from: key, columns: [net], on_error: drop_row}}]',
-    input: 'key,a,b\nnet,1,2\n,3,4\ntax,5,6\n',
-    output: 'key,net\na,1\nb,2\n',
-    errors: ['transpose: NOT_IN_SET 2 2 3'],
-  },
-  {
-    name: 'two rows with one name end the Run',
-    template: 'operations: [{transpose: {header_from: key, columns: [net]}}]',
-    input: 'key,a\nnet,1\nnet,2\n',
-    error:
-      'TEMPLATE_CHECK_FAILED: Operation 1 transpose (line 1, /operations/0): several rows have the same name in "key", and would become one column.',
-  },
-  {
-    name: 'as do more rows than it may turn',
-    template: 'operations: [{transpose: {header_from: key, columns: [a, b], max_rows: 1}}]',
-    input: 'key,v\na,1\nb,2\n',
-    error:
-      'TEMPLATE_CHECK_FAILED: Operation 1 transpose (line 1, /operations/0): there are more than 1 rows to be turned ("max_rows").',
-  },
-  {
-    name: 'numbers stay numbers where all are, and name columns by their texts',
-    template: `operations:
-  - cast: {columns: {no: integer, a: decimal, b: decimal}}
-  - transpose: {header_from: no, columns: ["1", "2"]}
-  - set: {columns: {sum: '\`1\` + \`2\`'}}`,
-    input: 'no,a,b\n01,1.5,2\n2,0.25,3\n',
-    output: 'no,1,2,sum\na,1.5,0.25,1.75\nb,2,3,5\n',
-  },
-  {
-    name: 'a file without rows has none afterwards; columns of before are gone',
-    template: 'operations: [{transpose: {header_from: key, columns: [net]}}]',
-    input: 'key,a\n',
-    output: 'key,net\n',
-  },
-  {
-    name: 'the columns have to be listed',
-    template: 'operations: [{transpose: {header_from: key}}]',
-    problems: ['/operations/0/transpose MISSING_PARAMETER'],
-  },
-]);
-
 golden('parts of a text that are dropped', [
   {
     name: 'counted from the end, with the flag and with a column of the same name',

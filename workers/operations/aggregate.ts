@@ -12,6 +12,7 @@ import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts
 import { columnName, columnSet } from '../execution/parameters/column-set.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { DONE } from '../run/time-slices.ts';
+import { namesFor } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
@@ -47,9 +48,12 @@ interface PlannedMetric {
   readonly type: ColumnType;
 }
 
+const METRICS_HINT = 'Write metrics: [{fn: sum, column: ..., as: ...}].';
+
 export const aggregate = defineOperation({
   name: 'aggregate',
   summary: 'Makes one row of each group, with counts, sums and the like; groups come in the order first seen.',
+  parametersKnownAs: namesFor(METRICS_HINT, 'sum', 'count', 'avg', 'mean', 'min', 'max', 'fn', 'as', 'column'),
   knownAs: [
     {
       names: ['group_by', 'groupby', 'group', 'summarize', 'summarise', 'count_by'],

@@ -43,6 +43,7 @@ export const cast = defineOperation({
   summary:
     'Gives columns another type. Texts must be plain (12.50, 2026-01-31; for json JSON): see parse_number and ' +
     'parse_date for others.',
+  knownAs: [{ names: ['astype', 'convert', 'to_type', 'set_type', 'types'], form: 'columns: {amount: decimal}' }],
   parameters,
   cells: true,
   memory: 'R',

@@ -11,6 +11,7 @@ import { defineOperation, type Next, type Operator, type OperatorContext, type R
 export const filter = defineOperation({
   name: 'filter',
   summary: 'Keeps the rows for which a condition is true, or drops them. Null is not true.',
+  parametersKnownAs: { '*': `Write the condition as where: 'status == "paid"'.` },
   knownAs: [{ names: ['where', 'having'], form: "where: '...'" }],
   parameters: Type.Object({
     where: Type.String({

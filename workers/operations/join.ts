@@ -82,12 +82,13 @@ const COUNTRIES = 'code,name,zone\nDE,Germany,EU\nCH,Switzerland,\nDE,Deutschlan
 
 /** What other languages call the columns of a join in their own ways. */
 const ON_HINT = 'Did you mean "on"?';
+const SIDES_HINT = 'Write on: [{left: ..., right: ...}].';
 
 export const join = defineOperation({
   name: 'join',
   summary: 'Adds columns of a reference table by a key, or keeps rows by whether the table has it; the order stays.',
   knownAs: [{ names: ['merge', 'lookup', 'vlookup', 'left_join'], form: 'table: ..., on: [...]' }],
-  parametersKnownAs: { by: ON_HINT, key: ON_HINT, keys: ON_HINT },
+  parametersKnownAs: { by: ON_HINT, key: ON_HINT, keys: ON_HINT, left_on: SIDES_HINT, right_on: SIDES_HINT },
   parameters,
   cells: false,
   memory: 'K',

@@ -153,6 +153,11 @@ export interface Operator {
    * `columns` (indexes in its input) alone. Asking changes nothing: errors are reported when the rows come.
    */
   readonly endsAhead?: { readonly columns: readonly number[]; of(batch: Batch): Sliced<readonly number[]> };
+  /**
+   * After `finish`, of the last operation whose columns rows name (Scope.columnsOfRows): their names. The Run then begins
+   * again and knows them. Null where a check has failed.
+   */
+  rowNames?(): readonly string[] | null;
   /** How many rows may come of one at most, for an operator that makes more of them; 1 unless given. */
   readonly rowsMost?: number;
 }
@@ -171,7 +176,10 @@ export interface OperationDefinition<P extends TSchema = TSchema, Plan = unknown
   readonly summary: string;
   /** What it is called in other languages (SQL, pandas, spreadsheets): for hints in messages, never a meaning. */
   readonly knownAs?: readonly ForeignName[];
-  /** By what other languages call a parameter, where that does not stand for one other parameter: what to write instead. */
+  /**
+   * By what other languages call a parameter, where that does not stand for one other parameter: what to write instead.
+   * `*`: for whatever else is no parameter.
+   */
   readonly parametersKnownAs?: Readonly<Record<string, string>>;
   /** What to write for a parameter that is missing, where its name alone does not tell why it is needed. */
   readonly missingParameters?: Readonly<Record<string, string>>;

@@ -8,6 +8,7 @@ import { CellFault, convertEdit, type NativeReader } from '../execution/cells/va
 import { VotedCells } from '../execution/cells/voted-cells.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import { KIND_NUMBER } from '../kernel/layout/native-kinds.ts';
+import { namesFor } from '../template/operation-hint.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { type Decimal, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
@@ -97,6 +98,10 @@ const parameters = Type.Object({
 export const parseNumber = defineOperation({
   name: 'parse_number',
   summary: 'Reads texts as numbers; the whole text must be one. Money stays exact.',
+  parametersKnownAs: {
+    ...namesFor('Write decimal: ",".', 'decimal_separator', 'decimal_point', 'decimal_mark'),
+    ...namesFor('Write grouping: ".".', 'thousands', 'thousands_separator', 'group_separator', 'grouping_separator'),
+  },
   knownAs: [{ names: ['number', 'to_number', 'to_numeric'], form: 'columns: ..., decimal: ",", grouping: "."' }],
   parameters,
   cells: true,

@@ -3,6 +3,7 @@ import type { Column } from '../batch/schema.ts';
 import { Type } from '../bundled/type-box.ts';
 import { exactlyOne } from '../execution/parameters/base-parameters.ts';
 import { columnName } from '../execution/parameters/column-set.ts';
+import { namesFor } from '../template/operation-hint.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { titleCase } from '../values/text-edits.ts';
@@ -10,8 +11,11 @@ import { defineOperation } from './operation.ts';
 
 type Style = 'snake' | 'lower' | 'upper' | 'title';
 
+const COLUMNS_HINT = 'Write columns: {old_name: new_name}.';
+
 export const rename = defineOperation({
   name: 'rename',
+  parametersKnownAs: namesFor(COLUMNS_HINT, 'old', 'new', 'from', 'to', 'mapping'),
   summary: 'Renames columns one by one, by a pattern, or to one style; all at the same time, and no two to one name.',
   parameters: Type.Object(
     {

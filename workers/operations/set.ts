@@ -5,12 +5,13 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { constantValue } from '../execution/cells/constant-value.ts';
 import { valueEdit } from '../execution/cells/value-cells.ts';
-import { checkRowExpression, namesValue } from '../execution/expressions/check-expression.ts';
+import { checkRowExpression, namesColumn, namesValue } from '../execution/expressions/check-expression.ts';
 import { expressionEdit } from '../execution/expressions/expression-edit.ts';
 import { exactlyOne } from '../execution/parameters/base-parameters.ts';
 import { columnName, columnSet, columnType } from '../execution/parameters/column-set.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { resultColumn } from '../expression/compile/result.ts';
+import { namesFor } from '../template/operation-hint.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { ColumnSet, Scope } from '../template/scope.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
@@ -64,9 +65,12 @@ interface Assignment {
   readonly source: Source;
 }
 
+const COLUMNS_HINT = `Write columns: {new_name: '...'}.`;
+
 export const set = defineOperation({
   name: 'set',
   summary: 'Fills columns with what expressions give, with a constant, or with the cells of another column.',
+  parametersKnownAs: namesFor(COLUMNS_HINT, 'expression', 'formula', 'name', 'as'),
   knownAs: [
     {
       names: ['compute', 'calculate', 'derive', 'mutate', 'assign', 'add_column', 'formula'],
@@ -175,7 +179,7 @@ function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Ass
   const checked = Object.entries(columns).flatMap(([name, source]) => {
     const pointer = `/columns/${pointerSegment(name)}`;
     const value = namesValue(source) ? cellAtHand(scope, name, pointer) : null;
-    const expression = checkRowExpression(scope, source, pointer, value?.type);
+    const expression = checkRowExpression(scope, source, pointer, value?.type, doubtOf(name, columns, scope));
     return expression === null ? [] : [{ name, pointer, expression, value }];
   });
   const known = new Map(scope.columns.map((column) => [column.name, column]));
@@ -187,6 +191,20 @@ function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Ass
       source: { kind: 'expression', expression, value },
     };
   });
+}
+
+/** What an expression reads that may be taken for something else; null: nothing. */
+function doubtOf(name: string, columns: Readonly<Record<string, string>>, scope: Scope): string | null {
+  const source = columns[name]!;
+  if (name !== 'value' && scope.known('value') !== null && namesValue(source)) {
+    return `value is the cell of ${JSON.stringify(name)} here. Write row["value"] for the column of this name.`;
+  }
+  // Who edits a column, and reads it elsewhere, means the one that came in.
+  const isMade = (other: string) =>
+    other !== name && !namesColumn(columns[other]!, other) && !namesValue(columns[other]!);
+  const made = Object.keys(columns).find((other) => isMade(other) && namesColumn(source, other));
+  if (made === undefined) return null;
+  return `${JSON.stringify(made)} is the column that came in, not what this operation makes of it: that sees the next one, such as a second set.`;
 }
 
 /** What stands for the name of a column of `each`. */

@@ -4,12 +4,16 @@ import { EncodedRowSorter } from '../execution/sort/encoded-row-sorter.ts';
 import { withoutKey } from '../execution/sort/sort-keys.ts';
 import { planTerms, sortBy, sorterOf, sortTerms } from '../execution/sort/sort-terms.ts';
 import { DONE } from '../run/time-slices.ts';
+import { namesFor } from '../template/operation-hint.ts';
 import { defineOperation } from './operation.ts';
+
+const ORDER_HINT = 'Write by: [{column: ..., order: desc}].';
 
 export const sort = defineOperation({
   name: 'sort',
   summary: 'Puts rows in order; rows that are equal keep theirs.',
   knownAs: [{ names: ['order_by', 'orderby', 'order'], form: 'by: [...]' }],
+  parametersKnownAs: namesFor(ORDER_HINT, 'ascending', 'descending', 'asc', 'desc', 'order', 'reverse'),
   parameters: Type.Object({ by: sortBy }),
   cells: false,
   memory: 'B',

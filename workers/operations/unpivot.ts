@@ -57,7 +57,9 @@ export const unpivot = defineOperation({
   summary:
     'Makes one row of each of some columns: the columns that stay, then the name of the column, then its cell. Cells of ' +
     'columns of different types become texts.',
-  knownAs: [{ names: ['melt', 'wide_to_long', 'stack', 'pivot_longer'], form: null }],
+  knownAs: [
+    { names: ['melt', 'wide_to_long', 'stack', 'pivot_longer'], form: 'columns: [...], names_to: ..., values_to: ...' },
+  ],
   parameters,
   cells: false,
   memory: 'O',

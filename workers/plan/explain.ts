@@ -31,6 +31,8 @@ export interface Explanation {
   readonly derived_columns: readonly string[];
   /** True when the file's other columns stay as well: the columns of the steps are those known from the Template. */
   readonly other_columns: boolean;
+  /** True when the last step adds columns that only its rows name. */
+  readonly columns_named_by_rows: boolean;
   readonly steps: readonly ExplainedStep[];
   readonly output: { readonly format: string; readonly columns: readonly ExplainedColumn[] };
   readonly streams: boolean;
@@ -68,7 +70,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
       operation: operation.name,
       id: operation.id,
       memory,
-      streams: memory !== 'B',
+      streams: memory !== 'B' && definition.handsOnAtEnd?.(operation.parameters) !== true,
       depends_on_day: scan.dependsOnDay[index]!,
       columns: shown(scan.columns[index + 1]!),
     };
@@ -77,6 +79,7 @@ export function explainTemplate(template: Template, table: OperationTable = oper
     file_columns: template.fileColumns,
     derived_columns: [...scan.derivedReads.keys()],
     other_columns: template.input.otherColumns === 'keep',
+    columns_named_by_rows: scan.endsUnknown,
     steps,
     output: { format: template.output.format, columns: shown(scan.output) },
     streams: steps.every((step) => step.streams),

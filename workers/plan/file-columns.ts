@@ -57,13 +57,20 @@ export function* fileColumns(
   return made;
 }
 
-/** The names of all columns of a table from its headers: as they stand, equal ones told apart by a number. */
-export function headerNames(headers: readonly string[]): string[] {
-  return uniqueNames(headers, 'suffix').filter((name) => name !== null);
+/**
+ * The names of all columns of a table from its headers: as they stand, equal ones told apart by a number.
+ * @param others names that none of them may have
+ */
+export function headerNames(headers: readonly string[], others: readonly string[] = []): string[] {
+  return uniqueNames(headers, 'suffix', others).filter((name) => name !== null);
 }
 
 /** Blank headers become column_<n>; of equal ones the policy keeps one, or tells them apart by a number. */
-function uniqueNames(headers: readonly string[], policy: Template['input']['duplicateHeaders']): (string | null)[] {
+function uniqueNames(
+  headers: readonly string[],
+  policy: Template['input']['duplicateHeaders'],
+  others: readonly string[] = [],
+): (string | null)[] {
   const last = new Map<string, number>();
   const taken = new Set<string>();
   for (const [at, header] of headers.entries()) {
@@ -75,8 +82,8 @@ function uniqueNames(headers: readonly string[], policy: Template['input']['dupl
     taken.add(header);
     last.set(header, at);
   }
-  const seen = new Set<string>();
-  const pool = new NamePool(taken);
+  const seen = new Set(others);
+  const pool = new NamePool([...taken, ...others]);
   return headers.map((header, at) => {
     if (isBlank(header)) return pool.take(`column_${at + 1}`);
     if (policy === 'last') return last.get(header) === at ? header : null;

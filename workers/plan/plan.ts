@@ -64,6 +64,8 @@ export interface PlanSettings {
   readonly tables?: TableColumns;
   /** See FileHead. */
   readonly hasKinds?: readonly boolean[];
+  /** Of the columns that rows name, where an earlier try of the Run has found them (Scope.columnsOfRows). */
+  readonly rowNames?: readonly string[] | null;
   /** Asked before the plan grows; without it a plan may be as large as PLAN_COLUMNS_MAX allows. */
   readonly take?: TakeForPlan;
 }
@@ -81,14 +83,14 @@ const TRIES_MAX = 3;
 export function* planInSlices(
   template: Template,
   headers: readonly string[],
-  { language = templateLanguage, tables = new Map(), hasKinds, take = () => {} }: PlanSettings = {},
+  { language = templateLanguage, tables = new Map(), hasKinds, rowNames = null, take = () => {} }: PlanSettings = {},
 ): Sliced<RunPlan> {
   const nullColumns: string[] = [];
   const size = new PlanSize(take);
-  size.addFile(headers.length);
+  size.addFile(headers.length + (rowNames?.length ?? 0));
   for (let left = TRIES_MAX; ; left--) {
     const file = yield* fileColumns(template, headers, nullColumns, hasKinds);
-    const planner = new Planner(template, headers, file, { language, tables, size });
+    const planner = new Planner(template, headers, file, { language, tables, rowNames, size });
     const plan = yield* planner.plan();
     const { missing, optional } = planner.lacks();
     if (missing.length === 0 && optional.length === 0) return plan;
@@ -133,7 +135,14 @@ class Planner {
     template: Template,
     headers: readonly string[],
     { columns, fields }: FileColumns,
-    { language, tables, size }: Required<Pick<PlanSettings, 'language' | 'tables'>> & { readonly size: PlanSize },
+    {
+      language,
+      tables,
+      rowNames,
+      size,
+    }: Required<Pick<PlanSettings, 'language' | 'tables' | 'rowNames'>> & {
+      readonly size: PlanSize;
+    },
   ) {
     this.#template = template;
     this.#language = language;
@@ -147,6 +156,7 @@ class Planner {
       patterns: template.patterns,
       tables,
       variables: metaVariables(template.input),
+      rowNames,
       problem: (_pointer, code, message, name) => this.#refuse(code, message, name),
     });
   }
@@ -163,7 +173,9 @@ class Planner {
     }
     this.#label = 'output.columns';
     this.#parameters = this.#template.output.columns;
-    const schema = [...outputColumns(this.#scope, this.#template.output.columns)];
+    // What is not known yet cannot be looked for.
+    const listed = this.#scope.endsUnknown ? null : this.#template.output.columns;
+    const schema = [...outputColumns(this.#scope, listed)];
     const columns = layoutOf(input, schema, this.#inPlace);
     const flagColumn = this.#template.flagColumn !== null;
     const headers = this.#headersOf(first);

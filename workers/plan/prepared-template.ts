@@ -36,9 +36,9 @@ export class PreparedTemplate {
   }
 
   /** The plan that came last, where it is that of these headers. */
-  lastPlan(headers: readonly string[], { tables, hasKinds }: RunPlanSettings): RunPlan | null {
+  lastPlan(headers: readonly string[], { tables, hasKinds, rowNames = null }: RunPlanSettings): RunPlan | null {
     const last = this.#last;
-    if (last === null || hasKinds !== undefined || (tables?.size ?? 0) > 0) return null;
+    if (last === null || rowNames !== null || hasKinds !== undefined || (tables?.size ?? 0) > 0) return null;
     return areSame(last.headers, headers) ? last.plan : null;
   }
 
@@ -47,11 +47,11 @@ export class PreparedTemplate {
     const last = this.lastPlan(headers, settings);
     if (last !== null) return last;
     const hasTables = (settings.tables?.size ?? 0) > 0;
-    const { hasKinds } = settings;
+    const { hasKinds, rowNames = null } = settings;
     const columns = headers.length * (this.template.operations.length + 1);
-    // A reference table may be another one by the next Run.
+    // A reference table may be another one by the next Run, and its rows may have other names.
     const key =
-      columns > PLAN_COLUMNS_MAX || hasTables
+      columns > PLAN_COLUMNS_MAX || hasTables || rowNames !== null
         ? null
         : JSON.stringify(hasKinds === undefined ? headers : [headers, hasKinds]);
     if (key === null || key.length > HEADER_CHARACTERS_MAX) return yield* this.#make(headers, settings);

@@ -57,6 +57,8 @@ export interface TemplateScan {
   readonly notes: readonly ScanNote[];
   /** Whether columns that nobody names come further than the first operation. */
   readonly takesOthers: boolean;
+  /** Whether the last operation adds columns that only its rows name. */
+  readonly endsUnknown: boolean;
 }
 
 /**
@@ -113,7 +115,9 @@ function scanOnce(input: ScanInput, names: readonly string[], report: ReportProb
     const { where, parameters } = step.operation;
     stepCondition(step.definition, step.operation, scope);
     const before = where === null ? [] : [...scope.columns];
+    const { endsUnknown } = scope;
     step.definition.effect(parameters, scope);
+    if (scope.endsUnknown && !endsUnknown && index < input.steps.length - 1) scope.problem('', 'NOT_LAST', NOT_LAST);
     if (index === 0) takesOthers = !scope.closed || scope.ranged;
     dependsOnDay.push(scope.uses.delete('started_at'));
     refuseRetyped(scope, before);
@@ -130,9 +134,12 @@ function scanOnce(input: ScanInput, names: readonly string[], report: ReportProb
   for (const [pointer, code, message] of doubtful.causes({ columns: input.outputColumns }, problems)) {
     report(`/output/columns${pointer}`, code, message);
   }
-  const { reads, derivedReads } = scope;
-  return { reads, derivedReads, columns, dependsOnDay, output, notes, takesOthers };
+  const { reads, derivedReads, endsUnknown } = scope;
+  return { reads, derivedReads, columns, dependsOnDay, output, notes, takesOthers, endsUnknown };
 }
+
+const NOT_LAST =
+  'Rows name its columns, so that no operation behind it can know them. Put it last, or list the names in "columns".';
 
 /** Columns that an operation gives another type, as they were before: with `where`, their cells would be of two types. */
 export function retypedColumns(

@@ -16,6 +16,8 @@ export interface ScopeStart {
   /** See Scope; nothing is done with notes where there is none. */
   note?(pointer: string, message: string): void;
   readonly variables?: Scope['variables'];
+  /** See Scope.columnsOfRows; null or absent: nobody knows them. */
+  readonly rowNames?: readonly string[] | null;
   /** `pointer` is inside the operation at hand; `name` is the column's that two would have. */
   problem(pointer: string, code: string, message: string, name?: string): void;
 }

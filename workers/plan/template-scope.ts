@@ -31,6 +31,7 @@ export class TemplateScope implements Scope {
   #stale = false;
   #closed: boolean;
   /** The operation at hand took columns unnamed. */ ranged = false;
+  /** The last columns are still to be named by rows. */ endsUnknown = false;
   #unknownRenamed = false;
   #nextId = 0;
   readonly #suggest = limitedSuggestions();
@@ -167,6 +168,14 @@ export class TemplateScope implements Scope {
     this.#unknownRenamed = true;
     this.#closed = !this.#start.open;
     this.#gone.clear();
+  }
+
+  columnsOfRows(): readonly string[] | null {
+    const names = this.#start.rowNames ?? null;
+    if (names !== null) return names;
+    this.addUnknown();
+    this.endsUnknown = true;
+    return null;
   }
 
   renameUnknown(): void {

@@ -22,7 +22,16 @@ export function declaredHint(name: string, { fileColumns, input }: Declaring): s
     name,
     declared.map((column) => column.name),
   );
-  return nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+  return nearest === null ? formHint(name) : ` Did you mean ${JSON.stringify(nearest)}?`;
+}
+
+/** Names that are hardly one: what they are in other languages. */
+function formHint(name: string): string {
+  if (/^(?:none|null|nil|undefined|nan)$/i.test(name)) return ' An empty cell is null.';
+  const order = /^(.+) (?:asc|desc)$/i.exec(name)?.[1] ?? /^-(.+)$/.exec(name)?.[1];
+  if (order !== undefined) return ` To sort by it write {column: ${JSON.stringify(order)}, order: desc}.`;
+  if (/[^,]+,[^,]+/.test(name)) return ' Several columns are a list, as in [a, b].';
+  return name.includes('*') ? ` Write {pattern: '^...'} for all columns whose names are alike.` : '';
 }
 
 /**

@@ -25,6 +25,7 @@ import { gated, inPortions, wantedBy } from './portions.ts';
 import { rejectedRows } from './rejected-rows.ts';
 import type { OperationReport, RowErrorCode, RunReport } from './report.ts';
 import { RunErrors, StepErrors } from './row-errors.ts';
+import { RowsNamed } from './rows-named.ts';
 import { type RunWatch, watched, watchedErrors } from './run-watch.ts';
 import type { SliceClock } from './slice-clock.ts';
 import { DONE, PAUSE, type Sliced, type Slices, type Steps } from './time-slices.ts';
@@ -55,7 +56,7 @@ export interface Pipeline {
   rowsWanted(): number;
   /** The batch must stay until the slices are done. */
   push(batch: Batch): Slices;
-  /** End of the input: lets every operator hand on what it holds, yielding between batches. */
+  /** End of the input: lets every operator hand on what it holds, yielding between batches. Throws RowsNamed. */
   finish(): Steps;
   /** What errors in rows make of the Run, once finished. */
   verdict(rowsRead: number): Failure | null;
@@ -225,6 +226,8 @@ class Chain implements Pipeline {
       if (operator.finish !== undefined) yield* naming(step, operator.finish());
     }
     if (this.#errors.fatal) return;
+    const names = this.#links.at(-1)?.operator.rowNames?.() ?? null;
+    if (names !== null) throw new RowsNamed(names);
     this.#output.finish();
     this.#errors.rejected?.finish(this.#parts.report);
   }

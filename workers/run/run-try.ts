@@ -30,14 +30,21 @@ const COLUMN_FAILURES: ReadonlySet<string> = new Set(['TEMPLATE_COLUMNS_MISSING'
 
 const WIDE = 'The columns of the file, with all operations on them, need more memory than the service has free.';
 
+/** What one try has to itself, and what the tries before it have found. */
+export interface TryParts {
+  readonly kernel: Kernel;
+  readonly arena: Arena;
+  readonly spill: SpillFolder;
+  readonly gate: LargeRowGate;
+  readonly encodingTries: EncodingTries;
+  /** See PlanSettings. */
+  readonly rowNames: readonly string[] | null;
+}
+
 /** One try of a Run, with the memory that it is given. */
 export class RunTry {
   readonly #job: RunJob;
-  readonly #kernel: Kernel;
-  readonly #arena: Arena;
-  readonly #spill: SpillFolder;
-  readonly #gate: LargeRowGate;
-  readonly #encodingTries: EncodingTries;
+  readonly #parts: TryParts;
   readonly #report: RunReport;
   readonly #tables: RunTables;
   /** What operations hold outside the Run's memory. */
@@ -48,21 +55,10 @@ export class RunTry {
   #held: Failure | null = null;
   readonly #clock: SliceClock;
 
-  constructor(
-    job: RunJob,
-    kernel: Kernel,
-    arena: Arena,
-    spill: SpillFolder,
-    gate: LargeRowGate,
-    encodingTries: EncodingTries,
-  ) {
+  constructor(job: RunJob, parts: TryParts) {
     this.#job = job;
-    this.#encodingTries = encodingTries;
+    this.#parts = parts;
     this.#share = runShare(job.budget);
-    this.#kernel = kernel;
-    this.#arena = arena;
-    this.#spill = spill;
-    this.#gate = gate;
     this.#report = emptyReport(job.task);
     this.#tables = new RunTables(job.tables ?? new TableCache());
     this.#clock = new SliceClock(() => {
@@ -73,7 +69,7 @@ export class RunTry {
 
   /**
    * A file that lacks columns or has too many rows is still read to its end: broken syntax further down is the graver
-   * failure, and the answer must not depend on how much of the file had arrived.
+   * failure, and the answer must not depend on how much of the file had arrived. Throws RowsNamed and Misread.
    */
   *drive(): Coroutine<RunOutcome> {
     try {
@@ -111,13 +107,13 @@ export class RunTry {
       expected: prepared.expected,
       formats,
       ending: task.ending,
-      encodingTries: this.#encodingTries,
+      encodingTries: this.#parts.encodingTries,
       takeMemory: this.#takeForPlan,
       inflatedBytesMax: task.limits.inflatedBytesMax,
-      spill: this.#spill,
-      arena: this.#arena,
-      kernel: this.#kernel,
-      largeRow: this.#gate,
+      spill: this.#parts.spill,
+      arena: this.#parts.arena,
+      kernel: this.#parts.kernel,
+      largeRow: this.#parts.gate,
       readAhead,
       giveWay: this.#giveWay,
       clock: this.#clock,
@@ -134,7 +130,13 @@ export class RunTry {
   async #openTables(): Promise<void> {
     const { prepared, task, kernels, budget, threadBudget } = this.#job;
     const giveWay = this.#giveWay;
-    const tools = { kernels, budget: threadBudget ?? budget, spill: this.#spill, largeRow: this.#gate, giveWay };
+    const tools = {
+      kernels,
+      budget: threadBudget ?? budget,
+      spill: this.#parts.spill,
+      largeRow: this.#parts.gate,
+      giveWay,
+    };
     try {
       await this.#tables.open(prepared.template, task.tables, tools);
     } catch (error) {
@@ -156,11 +158,11 @@ export class RunTry {
       plan,
       template: this.#job.prepared.template,
       task: this.#job.task,
-      kernel: this.#kernel,
-      arena: this.#arena,
+      kernel: this.#parts.kernel,
+      arena: this.#parts.arena,
       clock: this.#clock,
       budget: this.#share,
-      spill: this.#spill,
+      spill: this.#parts.spill,
       tables: this.#tables.tables,
       report: this.#report,
       meta: this.#metaOf(reader),
@@ -177,9 +179,9 @@ export class RunTry {
   }
 
   *#goThrough(steps: Steps): Coroutine<void> {
-    this.#arena.clear();
+    this.#parts.arena.clear();
     for (const step of steps) {
-      if (step === undefined) this.#arena.clear();
+      if (step === undefined) this.#parts.arena.clear();
       if (this.#clock.look()) yield this.#rest();
     }
   }
@@ -196,7 +198,8 @@ export class RunTry {
     try {
       const { headers, hasKinds } = reader.head;
       const { prepared } = this.#job;
-      const settings = { tables: this.#tables.columns, hasKinds, take: this.#takeForPlan };
+      const { rowNames } = this.#parts;
+      const settings = { tables: this.#tables.columns, hasKinds, rowNames, take: this.#takeForPlan };
       const plan = prepared.lastPlan(headers, settings) ?? (yield* this.#inSlices(prepared.plan(headers, settings)));
       this.#held = lackOfMeta(prepared.template.input, this.#metaOf(reader));
       return this.#held === null ? plan : null;
@@ -209,17 +212,17 @@ export class RunTry {
 
   /** Of the budget, else of what was lent. */
   readonly #takeForPlan = (bytes: number): void => {
-    const { heap } = this.#arena;
+    const { heap } = this.#parts.arena;
     if (this.#share.take(bytes) || heap.takeLent(bytes)) return;
-    if (this.#gate.tryLend(heap)) heap.takeLent(bytes);
-    else throw this.#gate.hasLent ? new Failed('RUN_RESOURCE_LIMIT', WIDE) : new MemoryWanted();
+    if (this.#parts.gate.tryLend(heap)) heap.takeLent(bytes);
+    else throw this.#parts.gate.hasLent ? new Failed('RUN_RESOURCE_LIMIT', WIDE) : new MemoryWanted();
   };
 
   *#readAll(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
     const rowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
     const readMax = this.#job.watch?.rowsMax ?? Number.POSITIVE_INFINITY;
     for (;;) {
-      this.#arena.clear();
+      this.#parts.arena.clear();
       const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
       const left = readMax - reader.rowsRead;
       if (left <= 0) return;

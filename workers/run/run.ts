@@ -1,5 +1,5 @@
-// A Run from its first try to its outcome: a try that lacked memory, or read the file in a wrong encoding, is thrown away, and
-// the next begins at the first byte of the spool.
+// A Run from its first try to its outcome: a try that lacked memory, read the file in a wrong encoding, or found the names of
+// its columns in the rows, is thrown away, and the next begins at the first byte of the spool.
 import { SpillFolder } from '../execution/spill/spill-folder.ts';
 import { type EncodingTries, NOTHING_TRIED } from '../input/encoding/encoding.ts';
 import { ARENA_BYTES, Arena } from '../memory/arena.ts';
@@ -11,6 +11,7 @@ import type { RunOutcome } from '../protocol/messages.ts';
 import type { Coroutine } from '../thread/coroutine.ts';
 import { dependsOnSize, settleSize } from './inflated-size.ts';
 import { afterMisread, beginAgain, Misread } from './misread.ts';
+import { RowsNamed } from './rows-named.ts';
 import { gatedRun, type RunJob } from './run-job.ts';
 import { RunTry } from './run-try.ts';
 
@@ -19,11 +20,13 @@ interface Start {
   /** It waits for the node's arena before its first byte, and has it to the end. */
   readonly withArena: boolean;
   readonly encodingTries: EncodingTries;
+  /** See RowsNamed; null: nobody knows them, or no operation asks. */
+  readonly rowNames: readonly string[] | null;
 }
 
 /** Runs a Template over one file. Throws Cancelled, or a fault of ours; the rest is in the outcome. */
 export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
-  let start: Start = { withArena: false, encodingTries: NOTHING_TRIED };
+  let start: Start = { withArena: false, encodingTries: NOTHING_TRIED, rowNames: null };
   for (;;) {
     try {
       const outcome = yield* runOnce(job, start);
@@ -31,6 +34,7 @@ export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
     } catch (error) {
       // Nothing is left of the try but what lies in the spool.
       if (error instanceof MemoryWanted && !start.withArena) start = { ...start, withArena: true };
+      else if (error instanceof RowsNamed) start = { ...start, rowNames: error.names };
       else if (error instanceof Misread) {
         const next = yield* afterMisread(job, start.encodingTries, error);
         if (!('failed' in next)) return dependsOnSize(job, next) ? yield* settleSize(job, next) : next;
@@ -41,7 +45,7 @@ export function* runTemplate(job: RunJob): Coroutine<RunOutcome> {
   }
 }
 
-function* runOnce(job: RunJob, { withArena, encodingTries }: Start): Coroutine<RunOutcome> {
+function* runOnce(job: RunJob, { withArena, encodingTries, rowNames }: Start): Coroutine<RunOutcome> {
   const kernel = job.kernels.borrow();
   const { reservationBytes } = job.task;
   const asideBytes = Math.max(0, reservationBytes - RUN_RESERVATION_BYTES);
@@ -58,7 +62,8 @@ function* runOnce(job: RunJob, { withArena, encodingTries }: Start): Coroutine<R
       gate.coverTexts(heap);
       job.kernels.madeTexts(bytes);
     };
-    run = new RunTry(job, kernel, new Arena(heap, ARENA_BYTES, madeTexts), spill, gate, encodingTries);
+    const arena = new Arena(heap, ARENA_BYTES, madeTexts);
+    run = new RunTry(job, { kernel, arena, spill, gate, encodingTries, rowNames });
     return yield* run.drive();
   } finally {
     run?.close();

@@ -50,7 +50,9 @@ function operationEntry(
   report: ReportProblem,
 ): SoundEntry | null {
   if (!isMapping(item)) {
-    report(pointer, 'BAD_TYPE', 'Write an operation such as {op: drop, columns: [...]}.');
+    const isName = typeof item === 'string' && table.has(item);
+    const form = isName ? `Write {${item}: {...}}` : 'Write an operation such as {op: drop, columns: [...]}';
+    report(pointer, 'BAD_TYPE', `${form}.`);
     return null;
   }
   const key = NAME_KEYS.find((name) => name in item);

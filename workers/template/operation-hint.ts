@@ -25,3 +25,8 @@ export function parameterHint(operation: string, name: string, table: OperationT
   const wanted = name.toLowerCase();
   return Object.hasOwn(hints, wanted) ? ` ${hints[wanted]}` : '';
 }
+
+/** The same to write instead of each of these names. */
+export function namesFor(hint: string, ...names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, hint]));
+}

@@ -48,6 +48,15 @@ const MEANINGS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     'delimiter separator sep',
     'formats format',
     'metrics aggregations aggregates aggs',
+    'type how kind',
+    'map mapping dictionary dict',
+    'match alias aliases synonyms header headers',
+    'names_to var_name variable_name key_name',
+    'values_to value_name',
+    'required not_null notnull non_null not_empty notempty mandatory',
+    'xlsx excel xls workbook',
+    'operations steps transforms transformations pipeline',
+    'header_row skip_rows skip_lines',
   ].flatMap((line) => {
     const words = line.split(' ').map(plain);
     return words.map((word) => [word, new Set(words)] as const);

@@ -1,4 +1,6 @@
 // Turns violations of the schema into problems: one per cause, with what to write instead.
+
+import { FORM_CHARACTERS_MAX, formHint, quotesHint, type Schema, textForm } from './form-hint.ts';
 import type { OperationTable } from './language.ts';
 import { limitMessage } from './limit-message.ts';
 import { missingHint, parameterHint } from './operation-hint.ts';
@@ -12,8 +14,6 @@ export interface SchemaMessage {
   readonly code: string;
   readonly message: string;
 }
-
-type Schema = Readonly<Record<string, unknown>>;
 
 /** Violations that are looked at: enough for fifty problems, few enough to compare each with each. */
 const VIOLATIONS_MAX = 1_000;
@@ -130,20 +130,26 @@ function unknownKey(
   { data, operations }: { readonly data: unknown; readonly operations: OperationTable },
 ): SchemaMessage {
   const known = Object.keys((parent['properties'] ?? {}) as object);
-  const free = known.filter((key) => !(key in (data as object)));
+  const free = known.filter((key) => isFree((data as Readonly<Record<string, unknown>>)[key]));
   const op = (data as Record<string, unknown>)['op'];
   const isOperation = typeof op === 'string';
   const kind = isOperation ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
   const home = homeOf(name, parent);
-  const near = (isOperation && parameterHint(op, name, operations)) || meantName(name, free);
-  const column = isOperation ? columnForm(name, parent, data) : '';
-  const meant = home === null ? near || column : ` It belongs into ${JSON.stringify(home)}.`;
+  const near =
+    (isOperation && parameterHint(op, name, operations)) || meantName(name, free) || homeByMeaning(name, parent);
+  const other = isOperation ? columnForm(name, parent, data) || parameterHint(op, '*', operations) : '';
+  const meant = home === null ? near || other : ` It belongs into ${JSON.stringify(home)}.`;
   // What is the operation's own first: that is what was meant.
   const names = known.filter((key) => key !== 'op' && !COMMON_PARAMETERS.has(key));
   names.push(...known.filter((key) => COMMON_PARAMETERS.has(key)));
   const listed = meant === '' && known.length > 0 ? ` Known: ${names.join(', ')}.` : meant;
   const code = isOperation ? 'UNKNOWN_PARAMETER' : 'UNKNOWN_KEY';
   return { pointer: `${pointer}/${pointerSegment(name)}`, code, message: `Unknown ${kind}.${listed}` };
+}
+
+/** The check puts an empty list in the place of operations that are not there. */
+function isFree(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
 /** Where `columns` is a mapping of them, a key beside it that means nothing else is mostly a column's name. */
@@ -160,10 +166,24 @@ function homeOf(name: string, parent: Schema): string | null {
   return home?.[0] ?? null;
 }
 
+/** The same for a word of other languages. */
+function homeByMeaning(name: string, parent: Schema): string {
+  for (const [home, section] of Object.entries((parent['properties'] ?? {}) as Readonly<Record<string, Schema>>)) {
+    const same = sameMeaning(name, Object.keys((section['properties'] ?? {}) as object));
+    if (same !== null) return ` Write ${home}: {${same}: ...}.`;
+  }
+  return '';
+}
+
 const COMMON_PARAMETERS: ReadonlySet<string> = new Set(['id', 'note', 'enabled', 'where', 'if_missing', 'on_error']);
+
+const ON_ERROR: ReadonlySet<unknown> = new Set(['fail', 'flag', 'reject', 'drop_row', 'keep']);
 
 function meantValue(error: SchemaError): string {
   const values = (error.params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string');
+  // Places that only tell an error leave to on_error what becomes of the row.
+  if (values.includes('error') && ON_ERROR.has(error.data))
+    return ` Write "error", and on_error: ${String(error.data)}.`;
   return typeof error.data === 'string' ? meantName(error.data, values) : '';
 }
 
@@ -194,26 +214,11 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function wrongType(parent: Schema, data: unknown): string {
   const wanted = [parent['type']].flat().map((type) => TYPE_NAMES[String(type)] ?? String(type));
-  const hint = parent['type'] === 'string' && isPlain(data) ? ' Put it in quotes.' : formHint(parent, data);
+  const hint =
+    parent['type'] === 'string' && isPlain(data)
+      ? ' Put it in quotes.'
+      : quotesHint(wanted, data) || formHint(parent, data);
   return `Write ${wanted.join(' or ')}, not ${typeName(data)}.${hint}`;
-}
-
-/** A longer text is not shown again in the form that it should have, in UTF-16 units: the message must stay a line. */
-const FORM_CHARACTERS_MAX = 40;
-
-/** A text where a list of texts or a mapping around it is wanted. */
-function formHint(parent: Schema, data: unknown): string {
-  if (parent['type'] === 'array') {
-    const first = ((parent['items'] as Schema | undefined)?.['required'] as readonly string[] | undefined)?.[0];
-    const isMapping = typeof data === 'object' && data !== null;
-    if (isMapping && first !== undefined) return ` Its entries are mappings, as in [{${first}: ...}].`;
-  }
-  if (typeof data !== 'string' || data.length > FORM_CHARACTERS_MAX) return '';
-  if (parent['type'] === 'array') return ` Put it in brackets: [${JSON.stringify(data)}].`;
-  const required = parent['required'] as readonly string[] | undefined;
-  return parent['type'] === 'object' && required?.length === 1
-    ? ` Write {${required[0]}: ${JSON.stringify(data)}}.`
-    : '';
 }
 
 function wrongForm(parent: Schema, data: unknown): string {
@@ -236,7 +241,7 @@ function wrongForm(parent: Schema, data: unknown): string {
   );
   const texts = words.filter((word) => typeof word === 'string');
   const meant = typeof data === 'string' ? meantName(data, texts) : '';
-  return `Write ${[...new Set(wanted)].join(' or ')}, not ${typeName(data)}.${meant}`;
+  return `Write ${[...new Set(wanted)].join(' or ')}, not ${typeName(data)}.${meant || textForm(branches, data)}`;
 }
 
 function isPlain(data: unknown): boolean {

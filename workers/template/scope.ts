@@ -66,6 +66,11 @@ export interface Scope {
   /** Columns whose names are not known yet are added: later unknown names may be theirs. */
   addUnknown(): void;
   /**
+   * Names of columns that only rows name, and that the operation is to add: in the order of these rows, as an earlier try of
+   * the Run found them (Operator.rowNames). Null while nobody knows them; the operation must be the last one.
+   */
+  columnsOfRows(): readonly string[] | null;
+  /**
    * The columns from now on, in this order; closes the set (select, aggregate, pivot), unless the operation resolved a
    * pattern or "*", by which unknown columns may pass. With `rest`, others follow. The flag column stays, last.
    */

@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Batch, ColumnData } from '../../../workers/batch/batch.ts';
+import type { Batch } from '../../../workers/batch/batch.ts';
 import { type ColumnType, finderIn, type Schema } from '../../../workers/batch/schema.ts';
 import { conditionsOf } from '../../../workers/execution/expressions/row-condition.ts';
 import { RowCodec } from '../../../workers/execution/spill/row-codec.ts';
@@ -11,7 +11,6 @@ import { SpillFolder } from '../../../workers/execution/spill/spill-folder.ts';
 import { SpillWriter } from '../../../workers/execution/spill/spill-writer.ts';
 import { TableRows } from '../../../workers/execution/tables/table-rows.ts';
 import { compileKernels, instantiateKernel, type Kernel } from '../../../workers/kernel/bindings/kernel.ts';
-import { META_BIG, META_NULL } from '../../../workers/kernel/layout/cells.ts';
 import { Arena } from '../../../workers/memory/arena.ts';
 import { type BudgetShare, unlimitedShare } from '../../../workers/memory/budget.ts';
 import { Heap } from '../../../workers/memory/heap.ts';
@@ -21,9 +20,8 @@ import { TemplateScope } from '../../../workers/plan/template-scope.ts';
 import { type CodeCounts, countCode, type OperationReport } from '../../../workers/run/report.ts';
 import type { Pauses } from '../../../workers/run/slice-clock.ts';
 import { PAUSE, type Steps } from '../../../workers/run/time-slices.ts';
-import { dateText } from '../../../workers/values/calendar.ts';
-import { timestampOf, timestampText } from '../../../workers/values/timestamp.ts';
 import { buildBatch, type Cell, type Rows, Window, windowBytes, withTypes } from './batch-builder.ts';
+import { cellText } from './cell-text.ts';
 
 export interface Table {
   readonly columns: readonly string[];
@@ -88,6 +86,18 @@ export function runOperation(
   input: Table,
   options: RunOptions = {},
 ): RunResult {
+  const { rowNames, ...result } = runOnce(definition, operation, input, options, null);
+  return rowNames === null ? result : runOnce(definition, operation, input, options, rowNames);
+}
+
+/** @param rowNames what a Run before has found (Operator.rowNames) */
+function runOnce(
+  definition: OperationDefinition,
+  operation: Readonly<Record<string, unknown>>,
+  input: Table,
+  options: RunOptions,
+  rowNames: readonly string[] | null,
+): RunResult & { readonly rowNames: readonly string[] | null } {
   const { op: _op, ...given } = operation;
   const { where: source, ...others } = given;
   const isCommon = definition.cells && typeof source === 'string';
@@ -97,6 +107,7 @@ export function runOperation(
     columns: input.columns.map((name) => ({ name, absent: false })),
     flagColumn: null,
     open: false,
+    rowNames,
     tables: new Map(
       Object.entries(options.tables ?? {}).map(([name, text]) => [name, text.split('\n')[0]!.split(',')]),
     ),
@@ -133,7 +144,9 @@ function drive(
   around: Around,
   rows: Rows,
   options: RunOptions,
-): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors' | 'failedChecks' | 'slices'> {
+): Pick<RunResult, 'rows' | 'sources' | 'report' | 'errors' | 'failedChecks' | 'slices'> & {
+  readonly rowNames: readonly string[] | null;
+} {
   const made: Cell[][] = [];
   const sources: number[] = [];
   const report: OperationReport = {
@@ -184,7 +197,8 @@ function drive(
   }
   around.arena.clear();
   if (operator.finish !== undefined) goThrough(operator.finish(), around.arena);
-  return { rows: made, sources, report, errors: report.errors, failedChecks, slices };
+  const rowNames = operator.rowNames?.() ?? null;
+  return { rows: made, sources, report, errors: report.errors, failedChecks, slices, rowNames };
 }
 
 function errorsOf(report: OperationReport, failedChecks: string[], options: RunOptions): OperatorContext['errors'] {
@@ -238,33 +252,6 @@ function tableOf(text: string): TableRows {
   writer.flush();
   table.rows = rows.length;
   return table;
-}
-
-/** A cell as a test writes it: typed ones in their canonical text. */
-export function cellText(batch: Batch, column: ColumnData, row: number): Cell {
-  if (column.kind === 'views') return batch.text(column, row);
-  if (column.kind === 'raw') throw new Error('there are no raw columns here');
-  const meta = batch.heap.u8[column.meta + row]!;
-  if (meta === META_NULL) return null;
-  if (column.type === 'boolean') return meta === 1 ? 'true' : 'false';
-  if (column.type === 'number') return String(batch.heap.f64[(column.at >>> 3) + row]!);
-  if (column.type === 'date' || column.type === 'datetime') return timeText(batch, column.type, column.at, row);
-  if (column.type !== 'decimal') return String(batch.heap.i64[(column.at >>> 3) + row]!);
-  const big = meta === META_BIG ? column.big!.get(row)! : null;
-  const unscaled = big === null ? batch.heap.i64[(column.at >>> 3) + row]! : big.unscaled;
-  return decimalText(unscaled, big === null ? meta : big.scale);
-}
-
-function timeText(batch: Batch, type: 'date' | 'datetime', at: number, row: number): string {
-  const value = Number(batch.heap.i64[(at >>> 3) + row]!);
-  if (type === 'date') return dateText(value);
-  return timestampText(timestampOf(Math.floor(value / 1e6), (value - Math.floor(value / 1e6) * 1e6) * 1000)!);
-}
-
-function decimalText(unscaled: bigint, scale: number): string {
-  const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
-  const sign = unscaled < 0n ? '-' : '';
-  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
 /** Uses the memory up but for `bytes`: further growth is refused. */

@@ -93,7 +93,7 @@ output: {format: cvs}
     '10 /operations/4/columns/type Write "text", "integer", "decimal", "number", "boolean", "date", "datetime" or "json". Did you mean "text"?',
     '11 /operations/5 Give exactly one of "columns", "pattern" with "replace" or "style".',
     '12 /operations/6/columns Write a column set: "a", ["a", "b"], {pattern: "^a"}, {type: text}, {except: ["a"]} or "*".',
-    '13 /operations/7 Write an operation such as {op: drop, columns: [...]}.',
+    '13 /operations/7 Write {drop: {...}}.',
     '14 /operations/8 The name of the operation is missing. Write {op: drop, ...}.',
     '15 /output/format Write "csv", "tsv", "xlsx", "json", "ndjson" or "parquet". Did you mean "csv"?',
   ]);

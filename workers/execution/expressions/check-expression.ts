@@ -5,19 +5,23 @@ import { emptyComparisonNote, emptyComparisons } from '../../expression/check/em
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import { typeText } from '../../expression/check/type.ts';
 import type { ExpressionColumns, ExpressionEnvironment } from '../../expression/compile/environment.ts';
-import { tokenize } from '../../expression/syntax/lexer.ts';
+import { type TokenKind, tokenize } from '../../expression/syntax/lexer.ts';
 import { ProblemFound } from '../../expression/syntax/problem.ts';
 import type { Scope } from '../../template/scope.ts';
 
 /**
  * Checks an expression against the columns of a step and reads those that it names; with `if_missing: skip` a missing
- * one is a column of nulls for it. Null after a problem. `value`: type of the cell at hand, in operations on cells.
+ * one is a column of nulls for it. Null after a problem.
+ *
+ * @param value type of the cell at hand, in operations on cells
+ * @param doubt what may have been meant otherwise: told with problems of types, else as a note
  */
 export function checkRowExpression(
   scope: Scope,
   source: string,
   pointer: string,
   value?: ColumnType,
+  doubt: string | null = null,
 ): CheckedExpression | null {
   const columns = new ScopeColumns(scope, pointer);
   const { tables, variables } = scope;
@@ -29,23 +33,34 @@ export function checkRowExpression(
     if (checked.expression.readsRunRow) scope.uses.add('run_row');
     if (checked.expression.dependsOnDay) scope.uses.add('started_at');
     for (const each of emptyComparisons(checked.expression)) scope.note(pointer, emptyComparisonNote(each));
+    if (doubt !== null) scope.note(pointer, doubt);
     return checked.expression;
   }
   for (const { code, message, offset } of checked.problems) {
     if (columns.told && code === 'EXPR_UNKNOWN_COLUMN') continue;
     // The pointer leads to the whole expression: in a long one the place inside helps.
     const place = offset === 0 ? '' : ` (At character ${offset + 1} of the expression.)`;
-    scope.problem(pointer, code, message + place);
+    const told = doubt === null || code !== 'EXPR_TYPE' ? '' : ` ${doubt}`;
+    scope.problem(pointer, code, message + place + told);
   }
   return null;
 }
 
 /** Whether an expression names `value`, the cell at hand. False for a text that is no expression. */
 export function namesValue(source: string): boolean {
+  return namesColumn(source, 'value', ['identifier']);
+}
+
+/** Whether an expression has a name where that of a column may stand. False for a text that is no expression. */
+export function namesColumn(
+  source: string,
+  name: string,
+  kinds: readonly TokenKind[] = ['identifier', 'quoted'],
+): boolean {
   try {
     const tokens = tokenize(source);
     return tokens.some(({ kind, text }, index) => {
-      return kind === 'identifier' && text === 'value' && tokens[index - 1]?.text !== '.';
+      return kinds.includes(kind) && text === name && tokens[index - 1]?.text !== '.';
     });
   } catch (error) {
     if (error instanceof ProblemFound) return false;

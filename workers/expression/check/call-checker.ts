@@ -106,7 +106,9 @@ function resolveCall(
     fitting.push(overload);
   }
   if (fitting.length === 0) {
-    scope.mismatch(noOverload(scope, node, definition, types), node);
+    // What follows from a problem inside has no type.
+    const follows = scope.problems.length > 0 && types.some(({ kind }) => kind === 'dyn');
+    if (!follows) scope.mismatch(noOverload(scope, node, definition, types), node);
     // In dynamic mode the values at run time have the last word.
     fitting.push(...definition.overloads.filter((overload) => takes(overload, parameters.length)));
   }
@@ -239,7 +241,8 @@ function checkMembership(scope: CheckScope, node: BinaryNode, left: Type, right:
 
 function differentTypes(scope: CheckScope, node: BinaryNode, left: Type, right: Type): string {
   const shown = (type: Type) => typeText(scope.final(type));
-  const hint = conversionHint(left, right);
+  const isBracketed = node.left.kind === 'list' && left.kind === 'list';
+  const hint = isBracketed ? ' Write the name of a column without [ ].' : conversionHint(left, right);
   return `${node.operator} compares ${shown(left)} with ${shown(right)}, which are never equal.${hint}`;
 }
 

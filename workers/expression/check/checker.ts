@@ -112,14 +112,19 @@ function literalType(value: Value): Type {
   return value instanceof Uint8Array ? BYTES : DECIMAL;
 }
 
+/** What was meant by a sign between texts. */
+const TEXT_HINTS: ReadonlyMap<string, string> = new Map([
+  ['||', ' Write a + b to join texts, coalesce(a, b) for b in place of null.'],
+  ['&&', ' Write a condition, such as x != null.'],
+]);
+
 function checkCondition(scope: CheckScope, node: ExpressionNode, why: string): void {
   const type = scope.check(node);
   if (type.kind !== 'null' && !isAssignable(scope.bound, type, BOOL)) {
-    const hint =
-      why.startsWith('||') && type.kind === 'string'
-        ? ' Write a + b to join texts, coalesce(a, b) for b in place of null.'
-        : '';
-    scope.mismatch(`${why}, but this is ${typeText(scope.final(type))}.${hint}`, node);
+    const hint = type.kind !== 'string' ? '' : (TEXT_HINTS.get(why.slice(0, 2)) ?? '');
+    const message = `${why}, but this is ${typeText(scope.final(type))}.${hint}`;
+    // One cause, however many texts are joined.
+    if (!scope.problems.some((problem) => problem.message === message)) scope.mismatch(message, node);
   }
 }
 

@@ -177,7 +177,8 @@ function fieldType(scope: CheckScope, node: SelectNode, operand: Type): Type {
   if (operand.kind === 'map') return operand.parameters[1]!;
   if (operand.kind === 'optional') return optionalOf(fieldType(scope, node, operand.parameters[0]!));
   if (operand.kind !== 'dyn' && operand.kind !== 'variable') {
-    scope.mismatch(`${typeText(scope.final(operand))} has no fields, so .${node.field} is nothing.`, node);
+    const hint = operand.kind === 'string' ? ' Functions are written as upper(x) or x.trim().' : '';
+    scope.mismatch(`${typeText(scope.final(operand))} has no fields, so .${node.field} is nothing.${hint}`, node);
   }
   return DYN;
 }
@@ -197,9 +198,16 @@ function elementType(scope: CheckScope, node: IndexNode, operand: Type, index: T
     return value;
   }
   if (operand.kind !== 'dyn' && operand.kind !== 'variable') {
-    scope.mismatch(`${typeText(scope.final(operand))} has no elements.`, node);
+    const hint = operand.kind === 'string' ? indexHint(node.index) : '';
+    scope.mismatch(`${typeText(scope.final(operand))} has no elements.${hint}`, node);
   }
   return DYN;
+}
+
+function indexHint(index: ExpressionNode): string {
+  if (index.kind !== 'literal') return '';
+  if (typeof index.value !== 'string') return ' Write x.substring(from, to) for a part of a text.';
+  return ` Write row[${JSON.stringify(index.value.slice(0, 40))}] for the column of this name.`;
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double']);

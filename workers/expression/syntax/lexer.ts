@@ -89,12 +89,17 @@ function strayCharacter(source: string, start: number): string {
   const character = String.fromCodePoint(source.codePointAt(start)!);
   if (source.startsWith('=~', start))
     return 'The sign =~ has no meaning here. Write x.matches("a regular expression").';
+  if (source.startsWith('=>', start)) return 'The sign => has no meaning here. Write >= for at least.';
+  if (source.startsWith('=<', start)) return 'The sign =< has no meaning here. Write <= for at most.';
   const hints: Readonly<Record<string, string>> = {
-    '=': 'Write == to compare.',
+    '=': source.slice(0, start).trim() === '' ? 'An expression begins without =.' : 'Write == to compare.',
     '&': 'Write && for and, + to join texts.',
     '|': 'Write || for or.',
     '`': 'A name in backticks is not closed.',
     $: 'Write the name of a column alone, without $.',
+    '@': 'Write the name of a column alone, without @.',
+    '~': 'Write x.matches("a regular expression").',
+    '#': 'A remark stands behind //.',
     ';': 'Arguments are parted by commas.',
     '“': PLAIN_QUOTES,
     '”': PLAIN_QUOTES,

@@ -75,17 +75,21 @@ class Parser {
 
   #unexpected(expected: string): ProblemFound {
     const found = this.#token.kind === 'end' ? 'the expression ends' : `there is ${this.#token.text.slice(0, 40)}`;
-    const message = `Expected ${expected}, but ${found}.${this.#misunderstanding()}`;
+    const message = `Expected ${expected}, but ${found}.${this.#misunderstanding(expected)}`;
     return new ProblemFound('EXPR_SYNTAX', message, this.#token.start);
   }
 
   /** What other languages would mean by the token at hand and the one before. */
-  #misunderstanding(): string {
+  #misunderstanding(expected: string): string {
     const { kind, text, start } = this.#token;
     const before = this.#tokens[this.#position - 1];
     if (before === undefined) return '';
     if (before.text === '<' && text === '>') return ' Write != for not equal.';
     if (before.text === '?' && (text === '?' || text === ':')) return ' Write coalesce(a, b) for b in place of null.';
+    if (before.text === '*' && text === '*') return ' There are no powers: write x * x.';
+    if (before.text === 'f' && kind === 'string') return ' Write a + b to join texts.';
+    if (text === ':' && expected.startsWith(']')) return ' Write x.substring(from, to).';
+    if (text === ',' && this.#isListOfSql()) return ' A list stands in brackets: [a, b].';
     if (before.kind === 'int' && text === ',' && this.#tokens[this.#position + 1]?.kind === 'int') {
       return ' A number has a decimal point: 1.5.';
     }
@@ -95,6 +99,17 @@ class Parser {
     if (before.kind !== 'identifier' || kind !== 'identifier') return '';
     const name = before.end + 1 === start ? `${before.text} ${text}` : 'Invoice No';
     return ` A column whose name has spaces stands in backticks (\`${name}\`), a text in quotes.`;
+  }
+
+  /** Whether the bracket around the token at hand opens behind the word `in`. */
+  #isListOfSql(): boolean {
+    let depth = 0;
+    for (let at = this.#position - 1; at > 0; at--) {
+      const { text } = this.#tokens[at]!;
+      if (text === ')') depth++;
+      else if (text === '(' && depth-- === 0) return this.#tokens[at - 1]!.text === 'in';
+    }
+    return false;
   }
 
   #node<N extends ExpressionNode>(node: N): N {

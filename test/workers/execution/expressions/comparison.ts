@@ -13,7 +13,7 @@ import type { OperatorContext } from '../../../../workers/operations/operation.t
 import { done } from '../../../../workers/run/time-slices.ts';
 import { partly } from '../../../partly.ts';
 import { batchOf, newBench, schemaOf, type TypedValue, typedColumn, viewsColumn } from '../../batch/build-batch.ts';
-import { cellText } from '../../operations/harness.ts';
+import { cellText } from '../../operations/cell-text.ts';
 
 /** Cells of one row, in the order of the columns. */
 export type Row = readonly (string | null | TypedValue)[];

@@ -18,7 +18,8 @@ import { decimalOf } from '../../../../workers/values/decimal.ts';
 import { fc } from '../../../random.ts';
 import { sweep } from '../../../sweep.ts';
 import type { Cell } from '../../operations/batch-builder.ts';
-import { cellText, makeMemory } from '../../operations/harness.ts';
+import { cellText } from '../../operations/cell-text.ts';
+import { makeMemory } from '../../operations/harness.ts';
 
 const TYPES: readonly ColumnType[] = ['text', 'integer', 'decimal', 'number', 'boolean', 'date', 'json'];
 
