@@ -1,19 +1,18 @@
 // Carries rows through the functions of `window`: sorted by group and order, forward, backward where a function needs the
-// rows to come, and back to where they were. What needs no sorting is not sorted, and only the columns are that the order
-// and the functions read: whole rows are put aside and meet their new cells at the end.
+// rows to come. What needs no sorting is not sorted, and only the columns are that the order and the functions read: whole rows
+// are put aside and meet their new cells at the end, which are put at their places, or sorted by them.
 import type { Batch, ColumnData } from '../../batch/batch.ts';
-import { CellReader } from '../../batch/cell-values.ts';
-import { ColumnBuilder } from '../../batch/column-builder.ts';
 import type { StoredType } from '../../batch/schema.ts';
 import type { Next, Operator, OperatorContext } from '../../operations/operation.ts';
-import { PAUSE, type Sliced, type Slices, type Steps } from '../../run/time-slices.ts';
-import { groupBytes, groupOrder } from '../aggregate/group-order.ts';
-import { setCell } from '../cells/set-cell.ts';
+import type { Slices, Steps } from '../../run/time-slices.ts';
+import { groupOrder } from '../aggregate/group-order.ts';
 import { byPlace, placeColumn, viewsOf } from '../sort/row-places.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import type { SortTerm } from '../sort/sort-keys.ts';
 import { RowStore } from '../spill/row-store.ts';
 import { rowsBetween } from '../spill/rows-between.ts';
+import { PlacedCells } from './placed-cells.ts';
+import { WindowDirection } from './window-direction.ts';
 import type { WindowColumn } from './window-step.ts';
 
 export interface WindowPlan {
@@ -34,13 +33,16 @@ export class WindowPass implements Operator {
   /** Columns of the input with the conditions that the sorters carry; all where nothing is sorted. */
   readonly #reads: readonly number[];
   readonly #width: number;
-  readonly #forward: Direction;
-  readonly #backward: Direction | null;
+  readonly #forward: WindowDirection;
+  readonly #backward: WindowDirection | null;
   readonly #sorter: RowSorter | null;
   readonly #reversed: RowSorter | null;
-  readonly #back: RowSorter | null;
-  /** Whole rows, while their cells are made. */
+  readonly #madeTypes: readonly StoredType[];
+  /** Whole rows, while their cells are made; null where rows go on at once. */
   readonly #rows: RowStore | null;
+  /** Where the new cells wait for their rows: one of both. */
+  #placed: PlacedCells | null = null;
+  #back: RowSorter | null = null;
   #taken = 0;
   #seen = 0;
   #lastKey: Uint8Array | null = null;
@@ -60,15 +62,14 @@ export class WindowPass implements Operator {
     this.#width = reads.length;
     const hidden = columns.map(({ function: made }) => made.hiddenType ?? made.type);
     this.#types = [...reads, ...hidden, 'boolean', 'text'];
-    this.#forward = new Direction(context, carried, 'forward');
-    this.#backward = looksAhead ? new Direction(context, carried, 'backward') : null;
+    this.#forward = new WindowDirection(context, carried, 'forward');
+    this.#backward = looksAhead ? new WindowDirection(context, carried, 'backward') : null;
     const byGroup = groups.map(place);
     const byTerm = terms.map((term) => ({ ...term, index: place(term.index) }));
     this.#sorter = isSorted ? new RowSorter(context, [...reads, 'text'], groupOrder(context, byGroup, byTerm)) : null;
     const turned = this.#types.length;
     this.#reversed = looksAhead ? new RowSorter(context, [...this.#types, 'text'], byPlace(turned, false)) : null;
-    const made = [...columns.map(({ function: { type } }) => type), 'text' as const];
-    this.#back = isMoved ? new RowSorter(context, made, byPlace(made.length - 1, false)) : null;
+    this.#madeTypes = columns.map(({ function: { type } }) => type);
   }
 
   *push(batch: Batch): Slices {
@@ -89,6 +90,9 @@ export class WindowPass implements Operator {
   }
 
   *finish(): Steps {
+    if (this.#rows === null) return;
+    this.#placed = PlacedCells.of(this.#context.arena.heap, this.#madeTypes, this.#taken);
+    if (this.#placed === null) this.#back = this.#sorterBack();
     if (this.#sorter !== null) {
       yield* this.#sorter.finish((batch) => {
         const { starts, ties } = this.#compare(batch);
@@ -96,11 +100,43 @@ export class WindowPass implements Operator {
       });
     }
     if (this.#reversed !== null) yield* this.#reversed.finish((batch) => this.#goBackward(batch));
-    if (this.#back === null) return;
-    const rows = this.#rows!;
-    rows.begin();
-    yield* this.#back.finish((batch) => this.#meet(rows, batch.withColumns(batch.columns.slice(1, -1))));
-    rows.drop();
+    this.#rows.begin();
+    if (this.#back === null) yield* this.#meetPlaced(this.#rows, this.#placed!);
+    else {
+      const rows = this.#rows;
+      yield* this.#back.finish((batch) => this.#meet(rows, batch.withColumns(batch.columns.slice(1, -1))));
+    }
+    this.#rows.drop();
+  }
+
+  #sorterBack(): RowSorter {
+    const types = [...this.#madeTypes, 'text' as const];
+    return new RowSorter(this.#context, types, byPlace(types.length - 1, false));
+  }
+
+  /** @param made the new cells of rows, and behind them the rows' places */
+  #keep(made: Batch): void {
+    if (this.#placed !== null) {
+      if (this.#placed.put(made)) return;
+      this.#back = this.#sorterBack();
+      for (const batch of this.#placed.batches(this.#context.arena)) this.#back.add(batch);
+      this.#placed.drop();
+      this.#placed = null;
+    }
+    this.#back!.add(made);
+  }
+
+  *#meetPlaced(rows: RowStore, placed: PlacedCells): Steps {
+    const { arena } = this.#context;
+    for (let from = 0; from < this.#taken; ) {
+      const mark = arena.next;
+      const some = rows.next(this.#taken - from);
+      yield* this.#plan.next(some.withColumns([...some.columns, ...placed.columns(from, some.live)]));
+      arena.release(mark);
+      from += some.live;
+      yield;
+    }
+    placed.drop();
   }
 
   /** Puts new cells, which are in the order of the rows again, behind the rows. */
@@ -124,8 +160,8 @@ export class WindowPass implements Operator {
     const place = batch.columns[this.#width]!;
     const made = yield* this.#forward.columns(batch, starts, ties, -1);
     if (this.#reversed === null) {
-      if (this.#back === null) yield* this.#plan.next(batch.withColumns([...input, ...made]));
-      else this.#back.add(batch.withColumns([...made, place]));
+      if (this.#rows === null) yield* this.#plan.next(batch.withColumns([...input, ...made]));
+      else this.#keep(batch.withColumns([...made, place]));
     } else {
       const turned = placeColumn(arena, batch, this.#seen, true);
       const marks = startColumn(batch, starts);
@@ -147,7 +183,7 @@ export class WindowPass implements Operator {
     }
     const made = yield* this.#backward!.columns(rows, starts, new Uint8Array(batch.live), this.#width);
     const place = rows.columns.at(-1)!;
-    this.#back!.add(rows.withColumns([...made, place]));
+    this.#keep(rows.withColumns([...made, place]));
   }
 
   /** Going backward: the row before was the first of its group. */
@@ -155,20 +191,21 @@ export class WindowPass implements Operator {
 
   /** Where groups begin among sorted rows, and which rows are equal to the one before by group and order. */
   #compare(batch: Batch): { readonly starts: Uint8Array; readonly ties: Uint8Array } {
-    const starts = new Uint8Array(batch.live);
-    const ties = new Uint8Array(batch.live);
-    const { u8, u32 } = batch.heap;
+    const { arena, kernel } = this.#context;
+    const mark = arena.next;
     const keys = viewsOf(batch.columns[0]!);
-    let last = this.#lastKey;
-    for (let position = 0; position < batch.live; position++) {
-      const view = (keys >>> 2) + batch.physicalRow(position) * 2;
-      const key = u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!);
-      const bytes = groupBytes(key, this.#plan.groups.length);
-      if (last === null || Buffer.compare(key.subarray(0, bytes), last.subarray(0, bytes)) !== 0) starts[position] = 1;
-      else if (Buffer.compare(key, last) === 0) ties[position] = 1;
-      last = key;
-    }
-    this.#lastKey = last === null ? null : last.slice();
+    const last = this.#lastKey;
+    const lastAt = last === null ? 0 : arena.take(last.length);
+    const [startsAt, tiesAt] = [arena.take(batch.live), arena.take(batch.live)];
+    const { u8, u32 } = arena.heap;
+    if (last !== null) u8.set(last, lastAt);
+    const groups = this.#plan.groups.length;
+    kernel.exports.markGroups(keys, batch.selection, batch.live, groups, lastAt, last?.length ?? 0, startsAt, tiesAt);
+    const end = (keys >>> 2) + batch.physicalRow(batch.live - 1) * 2;
+    this.#lastKey = u8.slice(u32[end]!, u32[end]! + u32[end + 1]!);
+    const starts = u8.slice(startsAt, startsAt + batch.live);
+    const ties = u8.slice(tiesAt, tiesAt + batch.live);
+    arena.release(mark);
     return { starts, ties };
   }
 }
@@ -177,82 +214,6 @@ export class WindowPass implements Operator {
 function readsOf({ groups, terms, columns }: WindowPlan): number[] {
   const read = columns.flatMap(({ column, condition }) => [column, condition]).filter((index) => index >= 0);
   return [...new Set([...groups, ...terms.map(({ index }) => index), ...read])].sort((a, b) => a - b);
-}
-
-/** All functions in one direction. */
-class Direction {
-  readonly #context: OperatorContext;
-  readonly #columns: readonly WindowColumn[];
-  readonly #direction: 'forward' | 'backward';
-  readonly #readers: readonly (CellReader | null)[];
-
-  constructor(context: OperatorContext, columns: readonly WindowColumn[], direction: 'forward' | 'backward') {
-    this.#context = context;
-    this.#columns = columns;
-    this.#direction = direction;
-    this.#readers = columns.map(({ column, columnType }) => (column < 0 ? null : new CellReader(columnType, column)));
-  }
-
-  /** @param hidden index of the first column of the other direction, -1 for none */
-  *columns(batch: Batch, starts: Uint8Array, ties: Uint8Array, hidden: number): Sliced<ColumnData[]> {
-    const made: ColumnData[] = [];
-    for (const index of this.#columns.keys()) {
-      made.push(this.#column(index, batch, { starts, ties, hidden }));
-      if (this.#context.clock.isDue()) yield PAUSE;
-    }
-    return made;
-  }
-
-  #column(
-    index: number,
-    batch: Batch,
-    { starts, ties, hidden }: { readonly starts: Uint8Array; readonly ties: Uint8Array; readonly hidden: number },
-  ): ColumnData {
-    const column = this.#columns[index]!;
-    const { type, hiddenType } = column.function;
-    const step = column.function[this.#direction];
-    const made = this.#direction === 'forward' ? (hiddenType ?? type) : type;
-    if (step === null && this.#direction === 'backward') return batch.columns[hidden + index]!;
-    if (step === null) return this.#build(batch, made, []);
-    const before = hidden < 0 || hiddenType === null ? null : new CellReader(hiddenType, hidden + index);
-    before?.bind(batch);
-    const reader = this.#readers[index] ?? null;
-    reader?.bind(batch);
-    const conditions = column.condition < 0 ? -1 : conditionAt(batch, column.condition);
-    const values: unknown[] = [];
-    for (let position = 0; position < batch.live; position++) {
-      const row = batch.physicalRow(position);
-      if (starts[position] === 1) step.begin();
-      const counts = conditions < 0 || batch.heap.u8[conditions + row] === 1;
-      // A function without a column counts rows.
-      const value = !counts ? null : reader === null ? true : reader.read(row);
-      values.push(step.next(value, before?.read(row) ?? null, ties[position] === 1));
-    }
-    return this.#build(batch, made, values);
-  }
-
-  /** Values by position; null where there are none. */
-  #build(batch: Batch, type: StoredType, values: readonly unknown[]): ColumnData {
-    const { arena } = this.#context;
-    const builder = new ColumnBuilder(arena, type);
-    for (;;) {
-      const mark = arena.next;
-      let isFull = !builder.begin(batch.rows);
-      for (let position = 0; position < values.length && !isFull; position++) {
-        isFull = !setCell(builder, batch.physicalRow(position), values[position]);
-      }
-      if (!isFull) return builder.column;
-      arena.release(mark);
-      arena.enlarge(arena.capacityBytes * 2);
-    }
-  }
-}
-
-/** Where the booleans of a condition are, by physical row. */
-function conditionAt(batch: Batch, index: number): number {
-  const column = batch.columns[index]!;
-  if (column.kind !== 'typed') throw new Error('conditions are booleans');
-  return column.meta;
 }
 
 function startColumn(batch: Batch, starts: Uint8Array): ColumnData {

@@ -28,6 +28,18 @@ export function placeColumn(arena: Arena, batch: Batch, first: number, turned: b
   return { kind: 'views', at: views };
 }
 
+/** The places of a batch's live rows, by position; they are not turned. */
+export function placesOf(batch: Batch, column: ColumnData): Float64Array {
+  const views = viewsOf(column) >>> 2;
+  const { u8, u32 } = batch.heap;
+  const places = new Float64Array(batch.live);
+  for (let position = 0; position < batch.live; position++) {
+    const at = u32[views + batch.physicalRow(position) * 2]!;
+    places[position] = readWord(u8, at) * TWO_32 + readWord(u8, at + 4);
+  }
+  return places;
+}
+
 /** Sorts rows by a column of places, in rising order also when they are turned. */
 export function byPlace(index: number, turned: boolean): RowOrder {
   return {
@@ -60,6 +72,10 @@ function writeWord(u8: Uint8Array, at: number, word: number): void {
   u8[at + 1] = word >>> 16;
   u8[at + 2] = word >>> 8;
   u8[at + 3] = word;
+}
+
+function readWord(u8: Uint8Array, at: number): number {
+  return ((u8[at]! << 24) | (u8[at + 1]! << 16) | (u8[at + 2]! << 8) | u8[at + 3]!) >>> 0;
 }
 
 /** Address of a column of keys or places. */

@@ -29,6 +29,7 @@ export { findKeys, insertKeys, moveSlots, splitByNew, touchSlots } from './hash-
 export { addPrints, findPrints, movePrints, touchPrints } from './fingerprint-set';
 export { keepKinds } from './keep-kinds';
 export { keepMarked, keepUnlisted, markEmpty, markFound, markMeta, markOthers, markTrue } from './marks';
+export { markGroups } from './mark-groups';
 export { matchLength } from './match-length';
 export { findCaptures, replaceCaptures, splitCaptures } from './capture-pattern';
 export { matchPattern } from './match-pattern';
