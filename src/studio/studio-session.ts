@@ -154,6 +154,7 @@ export class StudioSession {
       ending: extname(samplePath).slice(1).toLowerCase(),
       profiledStep: step,
       rowsMax: head ? Math.min(HEAD_ROWS_MAX, rowsMax) : Number.isFinite(rowsMax) ? rowsMax : null,
+      pickedRows: null,
       startedAt: this.#startedAt,
     });
   }

@@ -10,7 +10,7 @@ const VALUES_MAX = 20_000;
 const VALUE_CHARACTERS_MAX = 200;
 
 /** Characters of a shape: what stands behind them seldom tells columns apart. */
-const SHAPE_CHARACTERS_MAX = 40;
+export const SHAPE_CHARACTERS_MAX = 40;
 
 /** Shapes that are counted. */
 const SHAPES_MAX = 1_000;
