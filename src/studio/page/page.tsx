@@ -2,7 +2,7 @@
 import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { RowFilter } from '../../../workers/watch/watch-messages.ts';
+import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.ts';
 import { ProfilePanel } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
@@ -54,7 +54,7 @@ export function Page({ studio }: { readonly studio: Studio }): JSX.Element {
 function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
   const { file } = studio;
   const watched = studio.watched.value;
-  const isPartial = watched?.isPartial === true;
+  const rowsMax = studio.sampleRowsMax.value;
   return (
     <header>
       <h1>
@@ -63,16 +63,15 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
       </h1>
       <span class="sample">
         {file.sample}
-        {watched !== null &&
-          `, ${isPartial ? `the first ${watched.rowsRead}` : watched.rowsRead} rows${isPartial ? '' : ', whole'}`}
+        {watched !== null && `, ${extent(watched, rowsMax)}`}
       </span>
       <span class="buttons">
-        {file.sampleRowsMax !== null && !studio.isBusy.value && (
+        {rowsMax !== null && !studio.isBusy.value && (
           <button type="button" onClick={() => void studio.look(true)}>
             Run whole
           </button>
         )}
-        {file.sampleRowsMax !== null && studio.isBusy.value && (
+        {rowsMax !== null && studio.isBusy.value && (
           <button type="button" onClick={() => void studio.stop()}>
             Stop ({studio.rowsRead.value} rows)
           </button>
@@ -86,6 +85,12 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
       </span>
     </header>
   );
+}
+
+function extent({ isPartial, rowsRead }: Watched, rowsMax: number | null): string {
+  if (!isPartial) return `${rowsRead} rows, whole`;
+  if (rowsMax === null || rowsRead <= rowsMax) return `the first ${rowsRead} rows`;
+  return `the first ${rowsMax} rows and ${rowsRead - rowsMax} further down`;
 }
 
 function OtherBanner({ studio }: { readonly studio: Studio }): JSX.Element | null {
@@ -108,7 +113,7 @@ function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
   const errors = Object.values(step?.errors ?? {}).reduce((sum, entry) => sum + (entry?.count ?? 0), 0);
   const filters: readonly (readonly [RowFilter, string])[] = [
     ['all', `All ${step?.rows ?? 0}`],
-    ['changed', `Changed ${step?.changedRows ?? 0}`],
+    ['changed', `Changed ${step?.changedRows ?? 0}${step?.hasMoreChanged === true ? '+' : ''}`],
     ['errors', `Errors ${errors}`],
   ];
   const isCut = step !== null && step.rows > step.keptRows;

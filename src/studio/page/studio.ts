@@ -26,6 +26,8 @@ export interface OtherText {
 
 export class Studio {
   readonly file: StudioState;
+  /** First rows that are read of the sample unless all are asked for; null: all. */
+  readonly sampleRowsMax: Signal<number | null>;
   readonly language: Language;
   readonly text: Signal<string>;
   readonly saved: Signal<OtherText>;
@@ -54,6 +56,8 @@ export class Studio {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
   #chosenStep = 0;
+  /** Of the rows that were looked at last; those of a whole sample stay until it changes or somebody writes. */
+  #sampleVersion: string;
   /** The text whose rows are shown; null: none was sound. */
   #shownSource: string | null = null;
 
@@ -67,6 +71,8 @@ export class Studio {
 
   constructor(file: StudioState, language: Language) {
     this.file = file;
+    this.sampleRowsMax = signal(file.sampleRowsMax);
+    this.#sampleVersion = file.sampleVersion;
     this.language = language;
     this.text = signal(file.source);
     this.saved = signal({ source: file.source, sha256: file.sha256 });
@@ -214,10 +220,14 @@ export class Studio {
   }
 
   async #poll(): Promise<void> {
-    if (document.hidden || this.other.value !== null) return;
+    if (document.hidden) return;
     try {
-      const { source, sha256 } = await ask<StudioState>('GET /api/state');
-      if (sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
+      const { source, sha256, sampleVersion, sampleRowsMax } = await ask<StudioState>('GET /api/state');
+      if (this.other.value === null && sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
+      this.sampleRowsMax.value = sampleRowsMax;
+      if (sampleVersion === this.#sampleVersion || this.isBusy.value) return;
+      this.#sampleVersion = sampleVersion;
+      await this.look();
     } catch (error) {
       this.#tell(error);
     }

@@ -1,5 +1,5 @@
 // A change shows the head of the sample first and then all of it; a later change ends the reading of the rest.
-import { statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { HEAD_ROWS_MAX, StudioSession } from '../../../src/studio/studio-session.ts';
@@ -28,9 +28,10 @@ function openSession(t: Test, rows: number, onProgress: (rowsRead: number) => vo
     templatePath,
     format: 'yaml',
     samplePath,
-    sampleBytes: statSync(samplePath).size,
     store: new TemplateStore(templatePath, ''),
     thread,
+    openThread: () => new WatchThread({ ...settings, onProgress: () => {} }),
+    onFault: (fault) => t.fail(String(fault)),
     runTest: () => Promise.reject(new Error('no test is made here')),
   });
 }
