@@ -7,14 +7,16 @@ import { VIEW_BYTES } from '../kernel/layout/cells.ts';
 import { cellText } from './cell-text.ts';
 import type { ChangedCell } from './kept-rows.ts';
 
+const ROW_NUMBER_BYTES = 4;
+
 export class ChangeFinder {
   readonly #pairs: readonly CellPair[];
   /** Those that this batch may have changed. */
   #looked: readonly CellPair[] = [];
-  #before!: Batch;
-  #after!: Batch;
-  /** Positions in the batch before, by source row: made when a row does not stand where it stood. */
-  #positions: ReadonlyMap<number, number> | null = null;
+  /** Physical rows of the batch before, by position in the one behind; -1: it did not come with that batch. */
+  #rowsBefore: readonly number[] = [];
+  /** Positions in a batch before, by source row: made when rows do not stand where they stood. */
+  #positions: { readonly batch: Batch; readonly bySourceRow: ReadonlyMap<number, number> } | null = null;
 
   constructor(before: Schema, after: Schema) {
     const columns = new Map(before.map(({ id }, column) => [id, column]));
@@ -25,12 +27,22 @@ export class ChangeFinder {
     });
   }
 
-  /** Both are the caller's own. */
-  bind(before: Batch, after: Batch): void {
-    this.#before = before;
-    this.#after = after;
-    this.#positions = null;
-    this.#looked = this.#pairs.filter((pair) => pair.bind(before, after));
+  /**
+   * @param before is left as it is
+   * @param after the caller's own
+   * @param repeats of each row of `after` among those of the same source row
+   */
+  bind(before: Batch, after: Batch, repeats: readonly number[]): void {
+    const pairs = this.#pairs.filter((pair) => pair.canDiffer(before, after));
+    this.#rowsBefore = repeats.map((repeat, position) => this.#rowBefore(before, after, position, repeat));
+    this.#looked = pairs;
+    if (pairs.length === 0) return;
+    // Of a large batch the operation may hand on a few rows at a time: no more than these are made texts of.
+    const came = withRows(
+      before,
+      this.#rowsBefore.filter((row) => row >= 0),
+    );
+    for (const pair of pairs) pair.bind(came, after);
   }
 
   /** No cell of these batches can differ. */
@@ -39,8 +51,8 @@ export class ChangeFinder {
   }
 
   /** @param row physical, of the batch behind the operation. Null: it did not come with the batch before. */
-  changes(row: number, repeat: number): readonly ChangedCell[] | null {
-    const rowBefore = this.#rowBefore(row, repeat);
+  changes(position: number, row: number): readonly ChangedCell[] | null {
+    const rowBefore = this.#rowsBefore[position]!;
     if (rowBefore < 0) return null;
     const changed: ChangedCell[] = [];
     for (const pair of this.#looked) {
@@ -50,24 +62,31 @@ export class ChangeFinder {
   }
 
   /** Most operations leave rows where they are; of those that make rows, the first of each is compared with that it came from. */
-  #rowBefore(row: number, repeat: number): number {
-    const [before, sourceRow] = [this.#before, this.#after.sourceRow(row)];
-    if (before.rows === this.#after.rows && before.sourceRow(row) === sourceRow) return row;
-    const first = this.#positionsBefore().get(sourceRow);
+  #rowBefore(before: Batch, after: Batch, position: number, repeat: number): number {
+    const row = after.physicalRow(position);
+    const sourceRow = after.sourceRow(row);
+    if (before.rows === after.rows && before.sourceRow(row) === sourceRow) return row;
+    const first = this.#positionsOf(before).get(sourceRow);
     if (first === undefined || first + repeat >= before.live) return -1;
     const found = before.physicalRow(first + repeat);
     return before.sourceRow(found) === sourceRow ? found : -1;
   }
 
-  #positionsBefore(): ReadonlyMap<number, number> {
-    if (this.#positions !== null) return this.#positions;
-    const positions = new Map<number, number>();
-    for (let position = this.#before.live - 1; position >= 0; position--) {
-      positions.set(this.#before.sourceRow(this.#before.physicalRow(position)), position);
+  #positionsOf(batch: Batch): ReadonlyMap<number, number> {
+    if (this.#positions?.batch === batch) return this.#positions.bySourceRow;
+    const bySourceRow = new Map<number, number>();
+    for (let position = batch.live - 1; position >= 0; position--) {
+      bySourceRow.set(batch.sourceRow(batch.physicalRow(position)), position);
     }
-    this.#positions = positions;
-    return positions;
+    this.#positions = { batch, bySourceRow };
+    return bySourceRow;
   }
+}
+
+function withRows(batch: Batch, rows: readonly number[]): Batch {
+  const at = batch.arena.take(rows.length * ROW_NUMBER_BYTES);
+  batch.heap.u32.set(rows, at >>> 2);
+  return batch.withSelection(at, rows.length);
 }
 
 interface CellPlace {
@@ -94,10 +113,12 @@ class CellPair {
   }
 
   /** False: all cells are where they were. */
-  bind(before: Batch, after: Batch): boolean {
-    if (before.rows === after.rows && isSame(before.columns[this.#columnBefore]!, after.columns[this.column]!)) {
-      return false;
-    }
+  canDiffer(before: Batch, after: Batch): boolean {
+    const columns = [before.columns[this.#columnBefore]!, after.columns[this.column]!] as const;
+    return before.rows !== after.rows || !isSame(...columns);
+  }
+
+  bind(before: Batch, after: Batch): void {
     this.#before.bind(before);
     this.#after.bind(after);
     this.#batch = after;
@@ -105,7 +126,6 @@ class CellPair {
     const areViews = columns[0].kind === 'views' && columns[1].kind === 'views';
     this.#viewsBefore = areViews ? columns[0].at >>> 2 : -1;
     this.#viewsAfter = areViews ? columns[1].at >>> 2 : -1;
-    return true;
   }
 
   differs(rowBefore: number, rowAfter: number): boolean {
@@ -129,7 +149,9 @@ class CellPair {
 }
 
 function isSame(before: ColumnData, after: ColumnData): boolean {
-  if (before === after) return true;
-  if (before.kind === 'raw') return after.kind === 'raw' && before.field === after.field;
-  return after.kind === before.kind && after.at === before.at;
+  if (before.kind === 'typed') return after.kind === 'typed' && before.at === after.at;
+  if (after.kind === 'typed') return false;
+  // The texts of a field of the file, whether they were made texts or not.
+  if (before.field !== undefined || after.field !== undefined) return before.field === after.field;
+  return before.kind === 'views' && after.kind === 'views' && before.at === after.at;
 }

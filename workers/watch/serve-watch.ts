@@ -1,6 +1,6 @@
 // What the thread of a watching command does: runs Templates over a local file under its eyes, the last one that is wanted, and
 // answers questions about the Run that was complete last. Rows stay here; what is asked for crosses over.
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { inputFormats } from '../input/index.ts';
@@ -189,7 +189,7 @@ class WatchServer {
 
   /** Rows that were changed or in trouble far down are read again, to tell how they came from the file. */
   async #again(number: number, rows: readonly number[]): Promise<SnapshotAnswers | null> {
-    if (this.#last === null) return null;
+    if (this.#last === null || !existsSync(this.#last.path)) return null;
     const pickedRows = [...new Set(rows)].sort((a, b) => a - b);
     const snapshot = new RunSnapshot({ gathers: true, rowsMax: null, pickedRows, profiledStep: 0 });
     const wanted = Atomics.load(this.#wanted, 0);

@@ -97,24 +97,36 @@ export class StepWatch {
   }
 
   #keepChanged(batch: Batch, before: StepWatch): void {
+    const repeats = this.#repeatsOf(batch);
     const finder = before.#passing === null ? null : this.#finder!;
-    finder?.bind(before.#passing!.withColumns(before.#passing!.columns), batch);
+    finder?.bind(before.#passing!, batch, repeats);
     if (this.#isRowLocal && (finder === null || finder.isSame)) return;
     let isBound = false;
     for (let position = 0; position < batch.live && !this.changed.isFull; position++) {
       const row = batch.physicalRow(position);
       const sourceRow = batch.sourceRow(row);
-      this.#lastRepeat = sourceRow === this.#lastSourceRow ? this.#lastRepeat + 1 : 0;
-      this.#lastSourceRow = sourceRow;
-      const found = finder?.changes(row, this.#lastRepeat) ?? null;
-      const place = found === null ? before.rows.find(sourceRow, this.#lastRepeat) : -1;
+      const repeat = repeats[position]!;
+      const found = finder?.changes(position, row) ?? null;
+      const place = found === null ? before.rows.find(sourceRow, repeat) : -1;
       if (place < 0 && (found === null || found.length === 0)) continue;
       if (!isBound) for (const reader of this.#readers) reader.bind(batch);
       isBound = true;
       const cells = this.#cells(row);
       const changed = found ?? this.#changesSince(before.rows, place, cells);
-      if (changed.length > 0) this.changed.add({ sourceRow, repeat: this.#lastRepeat, cells, changed });
+      if (changed.length > 0) this.changed.add({ sourceRow, repeat, cells, changed });
     }
+  }
+
+  /** Of each row among those of the same source row: they come one behind the other. */
+  #repeatsOf(batch: Batch): readonly number[] {
+    const repeats: number[] = [];
+    for (let position = 0; position < batch.live; position++) {
+      const sourceRow = batch.sourceRow(batch.physicalRow(position));
+      this.#lastRepeat = sourceRow === this.#lastSourceRow ? this.#lastRepeat + 1 : 0;
+      this.#lastSourceRow = sourceRow;
+      repeats.push(this.#lastRepeat);
+    }
+    return repeats;
   }
 
   /** Of a row that the operation held back: where it is one of the first, it is known how it was. */

@@ -29,6 +29,7 @@ test('texts have the same hash where they have the same shape', async (t) => {
   fc.assert(fc.property(text, text, (a, b) => (hashOf(a) === hashOf(b)) === (shapeOf(a) === shapeOf(b))));
   t.equal(hashOf('DE12 3456'), hashOf('FR9 1'.replace('9', '99').replace('1', '11')));
   t.not(hashOf('1,50'), hashOf('1.50'));
+  t.strictSame(['DE12 x', 'Ärger 7', 'A+', 'zz--99', ''].map(shapeOf), ['A+9+ a', 'Aa+ 9', 'A+', 'a+--9+', '']);
 });
 
 test('the first row of each new shape in each column', async (t) => {
