@@ -109,7 +109,7 @@ async function measureEdits(samplePath: string, edits: number): Promise<Measured
     for (let edit = -2; edit < edits; edit++) {
       if (edit === 0) begun = process.cpuUsage();
       const start = performance.now();
-      const request = { source: `${source}# ${edit}\n`, step: STEP, whole: false };
+      const request = { source: `${source}# ${edit}\n`, step: STEP, whole: false, hasRows: true };
       // As the page asks: for the head, for its rows, and at once for the rest.
       const head = await session.look({ ...request, head: true });
       const asked = session.rows({ step: STEP, filter: 'all', from: 0, count: PAGE_ROWS });

@@ -9,7 +9,7 @@ import { parseTemplate, type TemplateFormat, type TemplateText } from '../../wor
 import type { RowsRequest, TraceRequest, Watched, WatchRequest } from '../../workers/watch/watch-messages.ts';
 import type { RunTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
-import { SampleFile } from './sample-file.ts';
+import { SampleFile, SampleGoneError } from './sample-file.ts';
 import { SAMPLE_ROWS_MAX, SampleRows } from './sample-rows.ts';
 import type { Looked, MadeTest, StudioState } from './studio-answers.ts';
 import type { StoredTemplate, TemplateStore } from './template-store.ts';
@@ -36,6 +36,8 @@ export interface LookRequest {
   readonly whole: boolean;
   /** The first rows alone, which are here at once: who asks for them asks for the rest when they are shown. */
   readonly head: boolean;
+  /** The page shows rows, which stay while a text has problems. */
+  readonly hasRows: boolean;
 }
 
 /** Up to here a sample is read to its end at each change, in bytes. */
@@ -54,8 +56,6 @@ export class StudioSession {
   readonly #parts: StudioParts;
   readonly #sample: SampleFile;
   readonly #sampleRows: SampleRows;
-  /** Rows were shown once: those of the last sound text stay while a later one has problems. */
-  #hasRows = false;
   readonly #startedAt = new Date().toISOString();
 
   constructor(parts: StudioParts) {
@@ -82,20 +82,19 @@ export class StudioSession {
     return this.#parts.store.save(source, before);
   }
 
-  async look({ source, step, whole, head }: LookRequest): Promise<Looked> {
+  async look({ source, step, whole, head, hasRows }: LookRequest): Promise<Looked> {
     const { format } = this.#parts;
     const checked = checkTemplate(source, format);
     const extent = this.#extent(whole, head);
     if ('problems' in checked) {
-      // The rows of the last sound text stay; only at the beginning there are none yet.
-      const watched = this.#hasRows ? null : await this.#watchBare(BARE, extent);
+      // The rows of the last sound text stay; only a page that is new has none yet.
+      const watched = hasRows ? null : await this.#watchBare(BARE, extent);
       const isHead = isCut(extent, watched);
       return { problems: checked.problems, watched, failure: null, isStale: false, isHead };
     }
     const watched = await this.#watch(source, format, step, extent);
     if (watched === null) return { problems: [], watched: null, failure: null, isStale: true, isHead: false };
     if (watched.steps.length === 0) return await this.#lookAtFile(source, checked.template, watched, extent);
-    this.#hasRows = true;
     if (extent.isLarge) {
       if (whole) this.#sampleRows.noteTroubled(extent.version, watched.troubledRows);
       this.#scan(source, checked.template, extent);
@@ -162,14 +161,13 @@ export class StudioSession {
   async #watchBare(template: object, extent: Extent): Promise<Watched | null> {
     const source = JSON.stringify(template);
     if ('problems' in checkTemplate(source, 'json')) return null;
-    const watched = await this.#watch(source, 'json', 0, { ...extent, isWhole: false });
-    if (watched !== null) this.#hasRows = true;
-    return watched;
+    return await this.#watch(source, 'json', 0, { ...extent, isWhole: false });
   }
 
   #watch(source: string, format: TemplateFormat, step: number, extent: Extent): Promise<Watched | null> {
     const { samplePath, thread } = this.#parts;
-    // Throws where the file is gone by now.
+    if (this.#sample.isGone) throw new SampleGoneError();
+    // Throws a system error where it may not be read.
     accessSync(samplePath, constants.R_OK);
     const { rowsMax, pickedRows } = rowsOf(extent);
     const template = templateText(source, format);

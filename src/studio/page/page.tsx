@@ -88,9 +88,13 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
 }
 
 function extent({ isPartial, rowsRead }: Watched, rowsMax: number | null): string {
-  if (!isPartial) return `${rowsRead} rows, whole`;
-  if (rowsMax === null || rowsRead <= rowsMax) return `the first ${rowsRead} rows`;
+  if (!isPartial) return `${counted(rowsRead)}, whole`;
+  if (rowsMax === null || rowsRead <= rowsMax) return `the first ${counted(rowsRead)}`;
   return `the first ${rowsMax} rows and ${rowsRead - rowsMax} further down`;
+}
+
+function counted(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`;
 }
 
 function OtherBanner({ studio }: { readonly studio: Studio }): JSX.Element | null {
@@ -192,7 +196,7 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
         ? `${studio.isHead.value ? '≈ ' : ''}A Run would end here. ${failure.code}: ${failure.message}`
         : rows === null || rows === undefined
           ? ''
-          : `A Run would write ${rows} rows${studio.watched.value?.isPartial ? ' of those read' : ''}.`;
+          : `A Run would write ${counted(rows)}${studio.watched.value?.isPartial ? ' of those read' : ''}.`;
   return (
     <footer>
       <span

@@ -55,6 +55,8 @@ export class Studio {
   );
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
+  /** The message tells of trouble, which is over when rows come again. */
+  #isTroubleTold = false;
   #chosenStep = 0;
   /** Of the rows that were looked at last; those of a whole sample stay until it changes or somebody writes. */
   #sampleVersion: string;
@@ -84,6 +86,7 @@ export class Studio {
   write(text: string): void {
     if (text === this.text.value) return;
     this.text.value = text;
+    this.message.value = '';
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.look(), PAUSE_MILLISECONDS);
   }
@@ -192,13 +195,16 @@ export class Studio {
   }
 
   #ask(source: string, extent: { readonly whole: boolean; readonly head: boolean }): Promise<Looked> {
-    return ask<Looked>('POST /api/look', { source, step: this.#chosenStep, ...extent });
+    const hasRows = this.watched.value !== null;
+    return ask<Looked>('POST /api/look', { source, step: this.#chosenStep, hasRows, ...extent });
   }
 
   #take({ problems, watched, failure, isHead }: Looked, source: string): void {
     batch(() => {
       this.problems.value = problems;
       this.failure.value = failure;
+      if (this.#isTroubleTold) this.message.value = '';
+      this.#isTroubleTold = false;
       if (watched === null) return;
       this.watched.value = watched;
       this.isHead.value = isHead;
@@ -238,6 +244,7 @@ export class Studio {
   }
 
   #tell(error: unknown): void {
+    this.#isTroubleTold = true;
     this.message.value =
       error instanceof AskError
         ? `${error.body.code}: ${error.message}`

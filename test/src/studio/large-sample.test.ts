@@ -13,7 +13,7 @@ operations:
   - {parse_number: {columns: amount, decimal: ",", on_error: reject}}
 `;
 
-const LOOK = { source: TEMPLATE, step: 2, whole: false, head: false };
+const LOOK = { source: TEMPLATE, step: 2, whole: false, head: false, hasRows: true };
 
 const LINE = `1,50;Ada${' '.repeat(90)}\n`;
 

@@ -104,8 +104,13 @@ test('problems of the text, and columns that the sample does not have', async (t
   t.match(await studio.ask('POST /api/look', { source: empty, step: 0 }), {
     body: { problems: [], watched: { rowsRead: 3 } },
   });
-  const unsound = await studio.ask('POST /api/look', { source: 'operations: [{drpo: {}}]', step: 0 });
+  const source = 'operations: [{drpo: {}}]';
+  const unsound = await studio.ask('POST /api/look', { source, step: 0, hasRows: true });
   t.match(unsound.body, { problems: [{ line: 1, code: 'UNKNOWN_OPERATION' }], watched: null });
+  t.match((await studio.ask('POST /api/look', { source, step: 0 })).body, {
+    problems: [{ code: 'UNKNOWN_OPERATION' }],
+    watched: { steps: [{ operation: null, rows: 3 }] },
+  });
   const misspelt = TEMPLATE.replace('columns: amount', 'columns: amout');
   const { body } = await studio.ask('POST /api/look', { source: misspelt, step: 2 });
   t.match(body, {
@@ -166,7 +171,7 @@ test('a test made of rows holds nothing that they said, and passes', async (t) =
   t.equal(tested.stdout.match(/^ok/gm)?.length, 2, tested.stdout);
   const gone = await studio.ask('POST /api/test', { source, rows: [99] });
   t.match(gone, { status: 422, body: { code: 'NO_TEST' } });
-  t.match(await studio.ask('POST /api/look', { source, step: 0 }), { status: 422, body: { code: 'FILE_UNREADABLE' } });
+  t.match(await studio.ask('POST /api/look', { source, step: 0 }), { status: 422, body: { code: 'SAMPLE_GONE' } });
   t.match((await studio.ask('GET /api/state')).body, { sampleVersion: /^gone/ });
 });
 
