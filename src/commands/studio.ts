@@ -9,7 +9,7 @@ import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
 import { StudioServer } from '../studio/studio-server.ts';
 import { StudioSession } from '../studio/studio-session.ts';
 import { TemplateStore } from '../studio/template-store.ts';
-import { WatchThread } from '../studio/watch-thread.ts';
+import { WatchThread, type WatchThreadSettings } from '../studio/watch-thread.ts';
 import { TestEngine } from '../template-tests/test-engine.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { flagsHelp, parseFlags } from './flags.ts';
@@ -53,9 +53,9 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   const format = templateFormat(templatePath);
   if (format === null) throw new UsageError(`${templatePath}: a Template's name ends in .json, .yaml or .yml.`);
   const port = portOf(values.get('port') ?? '0');
-  const sampleBytes = sizeOf(samplePath);
+  checkFile(samplePath);
   const like = values.get('like') ?? null;
-  if (like !== null) sizeOf(like);
+  if (like !== null) checkFile(like);
   const draft = (): Promise<string> => draftOf(samplePath, like);
   const beginning = existsSync(templatePath) ? '' : await beginningOf(draft, format, io);
   const store = new TemplateStore(resolve(templatePath), beginning);
@@ -64,14 +64,17 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   const tables = readLocalTables(values.get('tables') ?? null);
   const secretsDirectory = values.get('secrets') ?? null;
   let rowsRead = 0;
-  const thread = new WatchThread({
+  const settings: WatchThreadSettings = {
     memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes()),
     tables,
     secretsDirectory,
     onProgress: (rows) => {
       rowsRead = rows;
     },
-  });
+  };
+  const onFault = (fault: unknown): void =>
+    void io.stderr.write(`template-run studio: ${(fault as Error).stack ?? String(fault)}\n`);
+  const thread = new WatchThread(settings);
   try {
     return await TestEngine.with(async (engine) => {
       const tests = engine.forAccount(tables, secretsDirectory);
@@ -79,15 +82,19 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
         templatePath,
         format,
         samplePath: resolve(samplePath),
-        sampleBytes,
         store,
         thread,
+        openThread: () =>
+          new WatchThread({ ...settings, memoryBudgetBytes: MEMORY_BUDGET_BYTES_MIN, onProgress: () => {} }),
+        onFault,
         runTest: (run) => tests.run(run),
       });
-      const server = new StudioServer({ session, rowsRead: () => rowsRead }, (fault) =>
-        io.stderr.write(`template-run studio: ${(fault as Error).stack ?? String(fault)}\n`),
-      );
-      return await serve(server, port, !switches.has('no-open'), io);
+      const server = new StudioServer({ session, rowsRead: () => rowsRead }, onFault);
+      try {
+        return await serve(server, port, !switches.has('no-open'), io);
+      } finally {
+        await session.close();
+      }
     });
   } finally {
     await thread.close();
@@ -147,8 +154,7 @@ function portOf(text: string): number {
   return Number(text);
 }
 
-function sizeOf(path: string): number {
+function checkFile(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile()) throw new UsageError(`${path} is no file.`);
-  return stats.size;
 }

@@ -10,7 +10,9 @@ export interface StudioState {
   readonly sample: string;
   readonly format: 'json' | 'yaml';
   readonly sampleBytes: number;
-  /** Rows that are read of the sample unless all are asked for; null: all. */
+  /** Another one when the sample has changed, or other rows of it are at hand: it is worth another look. */
+  readonly sampleVersion: string;
+  /** First rows that are read of the sample unless all are asked for; null: all. */
   readonly sampleRowsMax: number | null;
   readonly source: string;
   readonly sha256: string;

@@ -32,6 +32,7 @@ const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
         step: numberIn(body, 'step'),
         whole: body['whole'] === true,
         head: body['head'] === true,
+        hasRows: body['hasRows'] === true,
       }),
   ],
   ['POST /api/stop', ({ session }) => session.stop()],

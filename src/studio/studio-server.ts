@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { NoTestError } from './golden-test.ts';
 import { RequestRefused, readJsonBody } from './json-body.ts';
 import { type PageFile, pageFiles } from './page-files.ts';
+import { SampleGoneError } from './sample-file.ts';
 import { answerOf, type StudioRoutes } from './studio-routes.ts';
 import { TemplateChangedError, TemplateEncodingError } from './template-store.ts';
 
@@ -127,6 +128,8 @@ export class StudioServer {
       sendJson(response, error.status, { code: error.code, message: error.message });
     } else if (error instanceof NoTestError) {
       sendJson(response, 422, { code: 'NO_TEST', message: error.message });
+    } else if (error instanceof SampleGoneError) {
+      sendJson(response, 422, { code: 'SAMPLE_GONE', message: error.message });
     } else if (error instanceof TemplateEncodingError || (error as NodeJS.ErrnoException).syscall !== undefined) {
       sendJson(response, 422, { code: 'FILE_UNREADABLE', message: (error as Error).message });
     } else {

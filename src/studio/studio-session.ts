@@ -5,10 +5,12 @@ import { basename, extname } from 'node:path';
 import { checkTemplate } from '../../workers/plan/check-template.ts';
 import { sampleProblems } from '../../workers/plan/sample-problems.ts';
 import type { Template } from '../../workers/template/template.ts';
-import { parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
-import type { RowsRequest, TraceRequest, Watched } from '../../workers/watch/watch-messages.ts';
+import { parseTemplate, type TemplateFormat, type TemplateText } from '../../workers/template/template-text.ts';
+import type { RowsRequest, TraceRequest, Watched, WatchRequest } from '../../workers/watch/watch-messages.ts';
 import type { RunTest } from '../template-tests/run-tests.ts';
 import { NoTestError, withGoldenTest } from './golden-test.ts';
+import { SampleFile, SampleGoneError } from './sample-file.ts';
+import { SAMPLE_ROWS_MAX, SampleRows } from './sample-rows.ts';
 import type { Looked, MadeTest, StudioState } from './studio-answers.ts';
 import type { StoredTemplate, TemplateStore } from './template-store.ts';
 import type { WatchThread } from './watch-thread.ts';
@@ -17,9 +19,12 @@ export interface StudioParts {
   readonly templatePath: string;
   readonly format: TemplateFormat;
   readonly samplePath: string;
-  readonly sampleBytes: number;
   readonly store: TemplateStore;
   readonly thread: WatchThread;
+  /** Another thread, which looks through a large sample in the background. */
+  readonly openThread: () => WatchThread;
+  /** What went wrong in the background. */
+  readonly onFault: (fault: unknown) => void;
   readonly runTest: RunTest;
 }
 
@@ -31,13 +36,12 @@ export interface LookRequest {
   readonly whole: boolean;
   /** The first rows alone, which are here at once: who asks for them asks for the rest when they are shown. */
   readonly head: boolean;
+  /** The page shows rows, which stay while a text has problems. */
+  readonly hasRows: boolean;
 }
 
 /** Up to here a sample is read to its end at each change, in bytes. */
 export const WHOLE_SAMPLE_BYTES_MAX = 16 * 1024 * 1024;
-
-/** Rows that are read of a larger one. */
-export const SAMPLE_ROWS_MAX = 1_000;
 
 /** Rows of a head: as many as the thread keeps to be shown behind a step. */
 export const HEAD_ROWS_MAX = 2_000;
@@ -45,24 +49,31 @@ export const HEAD_ROWS_MAX = 2_000;
 /** What shows the file where a Template cannot. */
 const BARE = { format: 1, operations: [] };
 
+/** What reads all of a file and keeps nothing of it. */
+const READ_ALONE = [{ filter: { where: 'false' } }];
+
 export class StudioSession {
   readonly #parts: StudioParts;
-  /** Rows were shown once: those of the last sound text stay while a later one has problems. */
-  #hasRows = false;
+  readonly #sample: SampleFile;
+  readonly #sampleRows: SampleRows;
   readonly #startedAt = new Date().toISOString();
 
   constructor(parts: StudioParts) {
     this.#parts = parts;
+    this.#sample = new SampleFile(parts.samplePath);
+    this.#sampleRows = new SampleRows(parts.openThread, parts.onFault);
   }
 
   state(): StudioState {
-    const { templatePath, samplePath, format, sampleBytes, store } = this.#parts;
+    const { templatePath, samplePath, format, store } = this.#parts;
+    const { bytes, version } = this.#sample.state;
     return {
       template: basename(templatePath),
       sample: basename(samplePath),
       format,
-      sampleBytes,
-      sampleRowsMax: this.#sampleRowsMax(false),
+      sampleBytes: bytes,
+      sampleVersion: `${version} ${this.#sampleRows.scansDone}`,
+      sampleRowsMax: bytes > WHOLE_SAMPLE_BYTES_MAX ? SAMPLE_ROWS_MAX : null,
       ...store.read(),
     };
   }
@@ -71,27 +82,25 @@ export class StudioSession {
     return this.#parts.store.save(source, before);
   }
 
-  async look({ source, step, whole, head }: LookRequest): Promise<Looked> {
+  async look({ source, step, whole, head, hasRows }: LookRequest): Promise<Looked> {
     const { format } = this.#parts;
     const checked = checkTemplate(source, format);
+    const extent = this.#extent(whole, head);
     if ('problems' in checked) {
-      // The rows of the last sound text stay; only at the beginning there are none yet.
-      const watched = this.#hasRows ? null : await this.#watchBare(BARE, head);
-      return {
-        problems: checked.problems,
-        watched,
-        failure: null,
-        isStale: false,
-        isHead: this.#isHead(head, watched),
-      };
+      // The rows of the last sound text stay; only a page that is new has none yet.
+      const watched = hasRows ? null : await this.#watchBare(BARE, extent);
+      const isHead = isCut(extent, watched);
+      return { problems: checked.problems, watched, failure: null, isStale: false, isHead };
     }
-    const watched = await this.#watch(source, format, { step, whole, head });
+    const watched = await this.#watch(source, format, step, extent);
     if (watched === null) return { problems: [], watched: null, failure: null, isStale: true, isHead: false };
-    if (watched.steps.length > 0) {
-      this.#hasRows = true;
-      return { problems: [], watched, failure: watched.failure, isStale: false, isHead: this.#isHead(head, watched) };
+    if (watched.steps.length === 0) return await this.#lookAtFile(source, checked.template, watched, extent);
+    if (extent.isLarge) {
+      if (whole) this.#sampleRows.noteTroubled(extent.version, watched.troubledRows);
+      this.#scan(source, checked.template, extent);
     }
-    return await this.#lookAtFile(source, checked.template, watched, head);
+    const isHead = isCut(extent, watched);
+    return { problems: [], watched, failure: watched.failure, isStale: false, isHead };
   }
 
   rows(request: Omit<RowsRequest, 'kind'>): ReturnType<WatchThread['rows']> {
@@ -106,6 +115,11 @@ export class StudioSession {
     this.#parts.thread.stop();
   }
 
+  /** The thread that it was given stays its owner's. */
+  close(): Promise<void> {
+    return this.#sampleRows.close();
+  }
+
   /** @param rows of the file, from 1. Throws NoTestError. */
   async makeTest(source: string, rows: readonly number[]): Promise<MadeTest> {
     const { templatePath, format, thread, runTest } = this.#parts;
@@ -115,57 +129,85 @@ export class StudioSession {
   }
 
   /** The Run did not come to the first row: the rows of the file alone, and where the Template asks for what is not there. */
-  async #lookAtFile(source: string, template: Template, { failure }: Watched, head: boolean): Promise<Looked> {
+  async #lookAtFile(source: string, template: Template, { failure }: Watched, extent: Extent): Promise<Looked> {
+    const { text, input } = this.#reading(source, template);
+    const watched = await this.#watchBare({ ...BARE, input }, extent);
+    const isAboutColumns = failure?.code === 'TEMPLATE_COLUMNS_MISSING';
+    const problems =
+      isAboutColumns && watched !== null && watched.steps.length > 0
+        ? sampleProblems(template, text, { headers: watched.headers })
+        : [];
+    return { problems, watched, failure, isStale: watched === null, isHead: isCut(extent, watched) };
+  }
+
+  /** How a Template reads the file, without what it asks for. */
+  #reading(source: string, template: Template) {
     const parsed = parseTemplate(source, this.#parts.format);
     if ('problems' in parsed) throw new Error('a checked Template cannot be read');
     const { input } = parsed.text.root.value as { readonly input?: Readonly<Record<string, unknown>> };
     // They tell the header from the rows above it, and may all be missing.
     const columns = template.input.columns.map(({ name, match }) => ({ name, match, required: false }));
-    const watched = await this.#watchBare({ ...BARE, input: { ...input, columns, other_columns: 'keep' } }, head);
-    const isAboutColumns = failure?.code === 'TEMPLATE_COLUMNS_MISSING';
-    const problems =
-      isAboutColumns && watched !== null && watched.steps.length > 0
-        ? sampleProblems(template, parsed.text, { headers: watched.headers })
-        : [];
-    return { problems, watched, failure, isStale: watched === null, isHead: this.#isHead(head, watched) };
+    return { text: parsed.text, input: { ...input, columns, other_columns: 'keep' } };
   }
 
-  async #watchBare(template: object, head: boolean): Promise<Watched | null> {
+  /** Looks for odd rows of a large sample in the background: those of this look are shown by now. */
+  #scan(source: string, template: Template, { version }: Extent): void {
+    const { input } = this.#reading(source, template);
+    const alone = JSON.stringify({ ...BARE, operations: READ_ALONE, input });
+    if ('problems' in checkTemplate(alone, 'json')) return;
+    this.#sampleRows.scan(version, { template: templateText(alone, 'json'), ...this.#file() });
+  }
+
+  async #watchBare(template: object, extent: Extent): Promise<Watched | null> {
     const source = JSON.stringify(template);
     if ('problems' in checkTemplate(source, 'json')) return null;
-    const watched = await this.#watch(source, 'json', { step: 0, whole: false, head });
-    if (watched !== null) this.#hasRows = true;
-    return watched;
+    return await this.#watch(source, 'json', 0, { ...extent, isWhole: false });
   }
 
-  #watch(
-    source: string,
-    format: TemplateFormat,
-    { step, whole, head }: Omit<LookRequest, 'source'>,
-  ): Promise<Watched | null> {
+  #watch(source: string, format: TemplateFormat, step: number, extent: Extent): Promise<Watched | null> {
     const { samplePath, thread } = this.#parts;
-    const rowsMax = this.#sampleRowsMax(whole) ?? Number.POSITIVE_INFINITY;
-    // Throws where the file is gone by now.
+    if (this.#sample.isGone) throw new SampleGoneError();
+    // Throws a system error where it may not be read.
     accessSync(samplePath, constants.R_OK);
-    const sha256 = createHash('sha256').update(source).digest('hex');
-    return thread.watch({
-      template: { source, format, sha256 },
-      path: samplePath,
-      ending: extname(samplePath).slice(1).toLowerCase(),
-      profiledStep: step,
-      rowsMax: head ? Math.min(HEAD_ROWS_MAX, rowsMax) : Number.isFinite(rowsMax) ? rowsMax : null,
-      startedAt: this.#startedAt,
-    });
+    const { rowsMax, pickedRows } = rowsOf(extent);
+    const template = templateText(source, format);
+    return thread.watch({ template, profiledStep: step, rowsMax, pickedRows, ...this.#file() });
   }
 
-  /** More rows are read when they are asked for without `head`. */
-  #isHead(head: boolean, watched: Watched | null): boolean {
-    return (
-      head && watched?.isPartial === true && watched.rowsRead < (this.#sampleRowsMax(false) ?? Number.POSITIVE_INFINITY)
-    );
+  #file() {
+    const { samplePath: path } = this.#parts;
+    return { path, ending: extname(path).slice(1).toLowerCase(), startedAt: this.#startedAt };
   }
 
-  #sampleRowsMax(whole: boolean): number | null {
-    return whole || this.#parts.sampleBytes <= WHOLE_SAMPLE_BYTES_MAX ? null : SAMPLE_ROWS_MAX;
+  #extent(isWhole: boolean, isHead: boolean): Extent {
+    const { bytes, version } = this.#sample.state;
+    const isLarge = bytes > WHOLE_SAMPLE_BYTES_MAX;
+    return { isLarge, isWhole, isHead, version, picked: isLarge ? this.#sampleRows.picked(version) : null };
   }
+}
+
+/** How much of the sample a look is to read. */
+interface Extent {
+  readonly isLarge: boolean;
+  readonly isWhole: boolean;
+  readonly isHead: boolean;
+  /** Of the file. */
+  readonly version: string;
+  /** See SampleRows. */
+  readonly picked: readonly number[] | null;
+}
+
+function rowsOf({ isLarge, isWhole, isHead, picked }: Extent): Pick<WatchRequest, 'rowsMax' | 'pickedRows'> {
+  if (isHead) return { rowsMax: isLarge ? SAMPLE_ROWS_MAX : HEAD_ROWS_MAX, pickedRows: null };
+  if (isWhole || !isLarge) return { rowsMax: null, pickedRows: null };
+  return picked === null ? { rowsMax: SAMPLE_ROWS_MAX, pickedRows: null } : { rowsMax: null, pickedRows: picked };
+}
+
+/** More rows are read when they are asked for without `isHead`. */
+function isCut({ isLarge, isHead, picked }: Extent, watched: Watched | null): boolean {
+  return isHead && watched?.isPartial === true && (!isLarge || picked !== null);
+}
+
+function templateText(source: string, format: TemplateFormat): TemplateText {
+  return { source, format, sha256: createHash('sha256').update(source).digest('hex') };
 }

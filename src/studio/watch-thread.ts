@@ -9,6 +9,7 @@ import type { TaskTable } from '../../workers/protocol/messages.ts';
 import type {
   FromWatchThread,
   RowsRequest,
+  ShapesRequest,
   SourceRows,
   SourceRowsRequest,
   TracedCell,
@@ -64,6 +65,11 @@ export class WatchThread {
     return this.#ask({ kind: 'watch', ...request }) as Promise<Watched | null>;
   }
 
+  /** Source rows, ascending, with cells of shapes that are not in the first rows. Null: it was ended for a later one. */
+  shapes(request: Omit<ShapesRequest, 'kind'>): Promise<readonly number[] | null> {
+    return this.#ask({ kind: 'shapes', ...request }) as Promise<readonly number[] | null>;
+  }
+
   /** Null: no Run has come to its first row yet. */
   rows(request: Omit<RowsRequest, 'kind'>): Promise<WatchedRows | null> {
     return this.#ask({ kind: 'rows', ...request }) as Promise<WatchedRows | null>;
@@ -91,7 +97,7 @@ export class WatchThread {
 
   #ask(request: WatchThreadRequest): Promise<unknown> {
     const number = ++this.#number;
-    if (request.kind === 'watch') Atomics.store(this.#wanted, 0, number);
+    if (request.kind === 'watch' || request.kind === 'shapes') Atomics.store(this.#wanted, 0, number);
     return new Promise((resolve, reject) => {
       this.#waiting.set(number, { resolve, reject });
       this.#worker.postMessage({ number, request });

@@ -21,6 +21,7 @@ import { Misread } from './misread.ts';
 import { lackOfMeta, withReading } from './missing-columns.ts';
 import { buildPipeline, type Pipeline } from './pipeline.ts';
 import { type RunReport, tellInput, tellPlaces } from './report.ts';
+import { RowPicker } from './row-picker.ts';
 import { emptyReport, type RunJob } from './run-job.ts';
 import { SliceClock } from './slice-clock.ts';
 import type { Sliced, Steps } from './time-slices.ts';
@@ -220,20 +221,23 @@ export class RunTry {
 
   *#readAll(reader: RowReader, pipeline: Pipeline | null): Coroutine<void> {
     const rowsMax = this.#job.batchRowsMax ?? BATCH_ROWS_MAX;
-    const readMax = this.#job.watch?.rowsMax ?? Number.POSITIVE_INFINITY;
+    const { watch } = this.#job;
+    const picked = watch?.pickedRows ?? null;
+    const picker = picked === null ? null : new RowPicker(picked);
     for (;;) {
       this.#parts.arena.clear();
       const wanted = this.#held === null && pipeline !== null ? pipeline.rowsWanted() : 0;
-      const left = readMax - reader.rowsRead;
+      const left = (watch?.rowsMax ?? Number.POSITIVE_INFINITY) - reader.rowsRead;
       if (left <= 0) return;
-      const batch = reader.next(Math.min(rowsMax, wanted, left));
-      if (batch === 'wait') yield this.#clock.rest(() => reader.wait());
-      else if (batch === 'end') {
+      const read = reader.next(Math.min(rowsMax, wanted, left));
+      if (read === 'wait') yield this.#clock.rest(() => reader.wait());
+      else if (read === 'end') {
         this.#job.progressed?.(reader.rowsRead);
         return;
       } else {
         this.#job.progressed?.(reader.rowsRead);
         this.#holdRowLimit(reader.rowsRead);
+        const batch = picker === null ? read : picker.pick(read);
         if (this.#held === null && pipeline !== null && wanted > 0 && batch.live > 0) {
           for (const _ of pipeline.push(batch)) if (this.#clock.isDue()) yield this.#rest();
         }

@@ -4,12 +4,15 @@ import type { Batch } from '../batch/batch.ts';
 import type { Next, RowErrorAction, RowErrorRule, RowErrors } from '../operations/operation.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { RowErrorCode, RunReport } from './report.ts';
+import { DONE, type Slices } from './time-slices.ts';
 
 export interface RunWatch {
   /** A row that would end the Run is left out, and the reading goes on: the outcome then says nothing of the Run. */
   readonly gathers: boolean;
-  /** Rows of the file that are read at most. */
+  /** Rows of the file that are read at most. Asked before each batch: who has seen enough lowers it. */
   readonly rowsMax: number;
+  /** Source rows, ascending, that are run alone; others are dropped right behind the reader, so that these keep their numbers. */
+  readonly pickedRows: readonly number[] | null;
   /** Comes before the first row, and again when the Run begins again: what was seen before does not count. */
   begin(plan: RunPlan, report: RunReport): void;
   /**
@@ -17,6 +20,8 @@ export interface RunWatch {
    * of its columns, and takes back the room that it needed.
    */
   rows(step: number, batch: Batch): void;
+  /** What the last batch behind so many operations became has passed too; until then its cells stay where they are. */
+  passed(step: number): void;
   /** A row in trouble at an operation, with the batch that it was reported with. */
   trouble(step: number, trouble: RowTrouble): void;
 }
@@ -36,8 +41,21 @@ export function watched(watch: RunWatch | null, step: number, next: Next): Next 
     // A copy: views that are made of the columns of this one would be written in the place of the file's own bytes.
     if (batch.live > 0) watch.rows(step, batch.withColumns(batch.columns));
     batch.arena.release(mark);
-    return next(batch);
+    const passed = (): void => {
+      const behind = batch.arena.next;
+      watch.passed(step);
+      batch.arena.release(behind);
+    };
+    const slices = next(batch);
+    if (slices !== DONE) return andThen(slices, passed);
+    passed();
+    return DONE;
   };
+}
+
+function* andThen(slices: Slices, act: () => void): Slices {
+  yield* slices;
+  act();
 }
 
 /** Tells a watcher of the rows in trouble at one operation. */

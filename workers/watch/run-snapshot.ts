@@ -1,27 +1,35 @@
-// What a watched Run left behind: copies of the first rows behind each operation, the rows in trouble, and the profile of the
-// columns behind one operation. Row by row and column by column it can be asked what changed.
+// What a watched Run left behind: copies of rows behind each operation, what was in trouble, and the profile of the columns
+// behind one operation.
 import type { Batch } from '../batch/batch.ts';
 import { CellReader } from '../batch/cell-values.ts';
-import { type Column, type Schema, storedType } from '../batch/schema.ts';
+import { type Schema, storedType } from '../batch/schema.ts';
 import { textOfValue } from '../execution/cells/text-of-value.ts';
 import type { RunPlan } from '../plan/plan.ts';
 import type { RunReport } from '../run/report.ts';
 import type { RowTrouble, RunWatch } from '../run/run-watch.ts';
 import { ColumnProfile, type Profile } from './column-profile.ts';
-import { StepRows } from './step-rows.ts';
+import { CellAllowance, type KeptRow } from './kept-rows.ts';
+import type { StepRows } from './step-rows.ts';
+import { StepWatch } from './step-watch.ts';
 
 /** Rows that are copied behind each operation. */
 export const ROWS_KEPT_MAX = 2_000;
 
-/** Cells that are copied in all: of a file of 500 columns and many operations fewer rows are. */
+/** Cells that are copied in all of the first rows: of a file of 500 columns and many operations fewer rows are. */
 const CELLS_KEPT_MAX = 4_000_000;
 
-/** Rows in trouble that are kept for each operation. */
-export const TROUBLES_KEPT_MAX = 2_000;
+/** Cells that are copied in all of rows that were changed or in trouble. */
+const CELLS_OF_INTEREST_MAX = 4_000_000;
+
+/** Cells in trouble that are noted for each operation. */
+const TROUBLES_KEPT_MAX = 20_000;
 
 export interface SnapshotSettings {
   readonly gathers: boolean;
-  readonly rowsMax: number;
+  /** Null: all. */
+  readonly rowsMax: number | null;
+  /** Source rows, ascending, that are run alone; null: all. */
+  readonly pickedRows: readonly number[] | null;
   /** Operations behind which the columns are profiled. */
   readonly profiledStep: number;
 }
@@ -35,19 +43,21 @@ export interface Trouble {
 export class RunSnapshot implements RunWatch {
   readonly gathers: boolean;
   readonly rowsMax: number;
+  readonly pickedRows: readonly number[] | null;
   readonly #profiledStep: number;
   #plan: RunPlan | null = null;
   #report: RunReport | null = null;
-  #steps: StepRows[] = [];
-  #readers: (readonly CellReader[])[] = [];
+  #steps: StepWatch[] = [];
   #profiles: readonly ColumnProfile[] = [];
   #profileReaders: readonly CellReader[] = [];
   #troubles = new Map<number, Trouble[]>();
   #rowsSeen = 0;
 
-  constructor({ gathers, rowsMax, profiledStep }: SnapshotSettings) {
+  constructor({ gathers, rowsMax, pickedRows, profiledStep }: SnapshotSettings) {
     this.gathers = gathers;
-    this.rowsMax = rowsMax;
+    // Behind the last of them there is nothing to be read for.
+    this.rowsMax = rowsMax ?? pickedRows?.at(-1) ?? Number.POSITIVE_INFINITY;
+    this.pickedRows = pickedRows;
     this.#profiledStep = profiledStep;
   }
 
@@ -57,8 +67,14 @@ export class RunSnapshot implements RunWatch {
     const rowsMax = Math.max(1, Math.min(ROWS_KEPT_MAX, Math.floor(CELLS_KEPT_MAX / Math.max(1, columns))));
     this.#plan = plan;
     this.#report = report;
-    this.#steps = schemas.map((schema) => new StepRows(schema, rowsMax));
-    this.#readers = schemas.map(readersOf);
+    const allowance = new CellAllowance(CELLS_OF_INTEREST_MAX);
+    const watches: StepWatch[] = [];
+    for (const [step, schema] of schemas.entries()) {
+      const before = watches.at(-1) ?? null;
+      const isRowLocal = plan.steps[step - 1]?.rowLocal ?? true;
+      watches.push(new StepWatch({ schema, before, isRowLocal, rowsMax, allowance }));
+    }
+    this.#steps = watches;
     const profiled = schemas[this.#profiledStep] ?? [];
     this.#profiles = profiled.map(({ type }) => new ColumnProfile(type));
     this.#profileReaders = readersOf(profiled);
@@ -68,24 +84,21 @@ export class RunSnapshot implements RunWatch {
 
   rows(step: number, batch: Batch): void {
     if (step === 0) this.#rowsSeen += batch.live;
-    const rows = this.#steps[step]!;
-    const count = Math.min(batch.live, rows.room);
-    if (count > 0) {
-      const first = rows.add(count, (position) => batch.sourceRow(batch.physicalRow(position)));
-      for (const [column, reader] of this.#readers[step]!.entries()) {
-        reader.bind(batch);
-        for (let position = 0; position < count; position++) {
-          rows.set(first + position, column, textOf(reader.read(batch.physicalRow(position))));
-        }
-      }
-    }
+    this.#steps[step]!.take(batch);
     if (step === this.#profiledStep) this.#profileRows(batch);
+  }
+
+  passed(step: number): void {
+    this.#steps[step]!.passed();
   }
 
   trouble(step: number, { batch, physicalRow, column, code }: RowTrouble): void {
     const troubles = this.#troubles.get(step) ?? [];
-    if (troubles.length < TROUBLES_KEPT_MAX) troubles.push({ row: batch.sourceRow(physicalRow), column, code });
+    const row = batch.sourceRow(physicalRow);
+    if (troubles.length === TROUBLES_KEPT_MAX) return;
+    troubles.push({ row, column, code });
     this.#troubles.set(step, troubles);
+    this.#steps[step]!.trouble(row);
   }
 
   /** Null: the Run did not come to its first row. */
@@ -104,7 +117,33 @@ export class RunSnapshot implements RunWatch {
 
   /** The rows behind so many operations. */
   step(step: number): StepRows | null {
-    return this.#steps[step] ?? null;
+    return this.#steps[step]?.rows ?? null;
+  }
+
+  /** Of the rows behind so many operations, those that the last of these changed. */
+  changed(step: number): readonly KeptRow[] {
+    return this.#steps[step]?.changed.rows ?? [];
+  }
+
+  /** Whether that may be fewer than were changed. */
+  hasMoreChanged(step: number): boolean {
+    return this.#steps[step]?.changed.isFull === true;
+  }
+
+  /** The rows in trouble behind so many operations, as they came to the next; without those that it had held back. */
+  troubled(step: number): readonly KeptRow[] {
+    return this.#steps[step]?.troubled.rows ?? [];
+  }
+
+  /** A row behind so many operations, with what the last of these changed; null: it was not kept. */
+  row(step: number, sourceRow: number, repeat: number): KeptRow | null {
+    const watch = this.#steps[step];
+    if (watch === undefined) return null;
+    const changed = watch.changed.find(sourceRow, repeat);
+    if (changed !== null) return changed;
+    const place = watch.rows.find(sourceRow, repeat);
+    if (place >= 0) return { sourceRow, repeat, cells: watch.rows.cells(place), changed: [] };
+    return watch.troubled.find(sourceRow, repeat);
   }
 
   /** In the order in which they were met. */
@@ -122,16 +161,12 @@ export class RunSnapshot implements RunWatch {
       reader.bind(batch);
       for (let position = 0; position < batch.live; position++) {
         const value = reader.read(batch.physicalRow(position));
-        profile.add(textOf(value), value);
+        profile.add(value === null ? null : textOfValue(value), value);
       }
     }
   }
 }
 
 function readersOf(schema: Schema): readonly CellReader[] {
-  return schema.map((column: Column, index) => new CellReader(storedType({ type: column.type }), index));
-}
-
-function textOf(value: unknown): string | null {
-  return value === null ? null : textOfValue(value);
+  return schema.map(({ type }, index) => new CellReader(storedType({ type }), index));
 }

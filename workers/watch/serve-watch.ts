@@ -1,6 +1,6 @@
 // What the thread of a watching command does: runs Templates over a local file under its eyes, the last one that is wanted, and
 // answers questions about the Run that was complete last. Rows stay here; what is asked for crosses over.
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { inputFormats } from '../input/index.ts';
@@ -13,17 +13,41 @@ import { Cancelled } from '../protocol/failure.ts';
 import { faultText } from '../protocol/fault-text.ts';
 import { REJECTS_SUFFIX, type RunOutcome, type RunTask } from '../protocol/messages.ts';
 import { runTemplate } from '../run/run.ts';
+import type { RunWatch } from '../run/run-watch.ts';
 import { runCoroutine } from '../thread/coroutine.ts';
 import { RunSnapshot } from './run-snapshot.ts';
+import { ShapeRows } from './shape-rows.ts';
 import { SnapshotAnswers } from './snapshot-answers.ts';
 import type {
   FromWatchThread,
+  RowsRequest,
+  ShapesRequest,
+  SourceRows,
+  SourceRowsRequest,
   ToWatchThread,
+  TracedCell,
+  TraceRequest,
   Watched,
   WatchRequest,
   WatchThreadRequest,
   WatchThreadStart,
 } from './watch-messages.ts';
+
+type RunRequest = Exclude<WatchThreadRequest, RowsRequest>;
+
+type FileRequest = ShapesRequest | WatchRequest;
+
+interface RunTurn {
+  /** Of the message. */
+  readonly number: number;
+  /** Of the message whose Run is wanted. */
+  readonly wanted: number;
+}
+
+/** Who watches a Run of this thread tells how far it is. */
+interface SeenRows extends RunWatch {
+  readonly rowsSeen: number;
+}
 
 /** Milliseconds between two words of how far a Run is. */
 const PROGRESS_MILLISECONDS = 200;
@@ -50,6 +74,8 @@ class WatchServer {
   readonly #kernels: KernelPool;
   readonly #templates = new TemplateCache();
   #answers: SnapshotAnswers | null = null;
+  /** Whose answers these are. */
+  #last: WatchRequest | null = null;
   /** Runs come one after the other. */
   #running: Promise<void> = Promise.resolve();
 
@@ -62,20 +88,26 @@ class WatchServer {
   }
 
   async receive({ number, request }: ToWatchThread): Promise<void> {
-    if (request.kind !== 'watch') {
-      this.#tell(number, () => this.#answer(request));
-      return;
-    }
-    const before = this.#running;
-    this.#running = before.then(() => this.#watch(number, request));
-    await this.#running;
+    const known = request.kind === 'watch' || request.kind === 'shapes' ? null : this.#known(request);
+    if (known !== null) this.#tell(number, known);
+    else await this.#inTurn(number, request as RunRequest);
   }
 
-  #answer(request: Exclude<WatchThreadRequest, WatchRequest>): unknown {
-    if (this.#answers === null) return null;
-    if (request.kind === 'rows') return this.#answers.rows(request);
-    if (request.kind === 'trace') return this.#answers.trace(request);
-    return this.#answers.sourceRows(request);
+  /** What can be told at once, also while a Run is under way. Null: a Run is needed for it. */
+  #known(request: RowsRequest | TraceRequest | SourceRowsRequest): (() => unknown) | null {
+    const answers = this.#answers;
+    if (answers === null) return () => null;
+    if (request.kind === 'rows') return () => answers.rows(request);
+    const rows = request.kind === 'trace' ? [request.sourceRow] : request.rows;
+    if (!rows.every((row) => answers.hasSourceRow(row))) return null;
+    return () => (request.kind === 'trace' ? answers.trace(request) : answers.sourceRows(request.rows));
+  }
+
+  /** What needs a Run waits for the one before. */
+  async #inTurn(number: number, request: RunRequest): Promise<void> {
+    const before = this.#running;
+    this.#running = before.then(() => this.#work(number, request));
+    await this.#running;
   }
 
   #tell(number: number, answer: () => unknown): void {
@@ -86,37 +118,53 @@ class WatchServer {
     }
   }
 
-  async #watch(number: number, request: WatchRequest): Promise<void> {
+  async #work(number: number, request: RunRequest): Promise<void> {
     try {
-      const watched = await this.#watchTwice(number, request);
-      this.#send({ kind: 'answer', number, answer: watched });
+      const answer = await this.#answer(number, request);
+      this.#send({ kind: 'answer', number, answer });
     } catch (error) {
       if (error instanceof Cancelled) this.#send({ kind: 'cancelled', number });
       else this.#send({ kind: 'fault', number, ...faultText(error) });
     }
   }
 
+  #answer(number: number, request: RunRequest): Promise<unknown> {
+    switch (request.kind) {
+      case 'watch':
+        return this.#watchTwice(number, request);
+      case 'shapes':
+        return this.#shapes(number, request);
+      case 'trace':
+        return this.#trace(number, request);
+      case 'source_rows':
+        return this.#sourceRows(number, request);
+    }
+  }
+
   /** The verdict is that of a Run as it is. Where a row ends it, a second one shows the rows behind that one too. */
   async #watchTwice(number: number, request: WatchRequest): Promise<Watched> {
     const begun = performance.now();
-    const { profiledStep } = request;
-    const rowsMax = request.rowsMax ?? Number.POSITIVE_INFINITY;
-    let snapshot = new RunSnapshot({ gathers: false, rowsMax, profiledStep });
-    const outcome = await this.#run(number, request, snapshot);
+    const { rowsMax, pickedRows, profiledStep } = request;
+    let snapshot = new RunSnapshot({ gathers: false, rowsMax, pickedRows, profiledStep });
+    const outcome = await this.#run({ number, wanted: number }, request, snapshot);
     if (outcome.failure?.code === 'TEMPLATE_ROW_ERROR') {
-      snapshot = new RunSnapshot({ gathers: true, rowsMax, profiledStep });
-      await this.#run(number, request, snapshot);
+      snapshot = new RunSnapshot({ gathers: true, rowsMax, pickedRows, profiledStep });
+      await this.#run({ number, wanted: number }, request, snapshot);
     }
     const answers = new SnapshotAnswers(snapshot);
-    const rowsRead = Math.max(outcome.report.rows_read, snapshot.rowsSeen);
-    if (snapshot.plan !== null) this.#answers = answers;
+    const rowsRead = pickedRows === null ? Math.max(outcome.report.rows_read, snapshot.rowsSeen) : snapshot.rowsSeen;
+    if (snapshot.plan !== null) {
+      this.#answers = answers;
+      this.#last = request;
+    }
     return {
       failure: outcome.failure,
       steps: answers.steps,
       profiledStep,
       profiles: snapshot.profiles,
       // A Run that a row ends has read fewer than the one that shows the rows behind it.
-      isPartial: rowsRead >= rowsMax,
+      isPartial: pickedRows !== null || rowsRead >= (rowsMax ?? Number.POSITIVE_INFINITY),
+      troubledRows: answers.troubledRows,
       rowsRead,
       rowsWritten: outcome.rowsWritten,
       headers: answers.headers,
@@ -124,7 +172,33 @@ class WatchServer {
     };
   }
 
-  async #run(number: number, request: WatchRequest, watch: RunSnapshot): Promise<RunOutcome> {
+  async #shapes(number: number, request: ShapesRequest): Promise<readonly number[]> {
+    const watch = new ShapeRows(request.firstRows);
+    await this.#run({ number, wanted: number }, request, watch);
+    return watch.found;
+  }
+
+  async #trace(number: number, request: TraceRequest): Promise<readonly TracedCell[] | null> {
+    const alone = await this.#again(number, [request.sourceRow]);
+    return alone === null ? null : this.#answers!.trace(request, alone);
+  }
+
+  async #sourceRows(number: number, { rows }: SourceRowsRequest): Promise<SourceRows | null> {
+    return (await this.#again(number, rows))?.sourceRows(rows) ?? null;
+  }
+
+  /** Rows that were changed or in trouble far down are read again, to tell how they came from the file. */
+  async #again(number: number, rows: readonly number[]): Promise<SnapshotAnswers | null> {
+    if (this.#last === null || !existsSync(this.#last.path)) return null;
+    const pickedRows = [...new Set(rows)].sort((a, b) => a - b);
+    const snapshot = new RunSnapshot({ gathers: true, rowsMax: null, pickedRows, profiledStep: 0 });
+    const wanted = Atomics.load(this.#wanted, 0);
+    await this.#run({ number, wanted }, this.#last, snapshot);
+    return new SnapshotAnswers(snapshot);
+  }
+
+  /** Ends when another Run is wanted than `wanted`. */
+  async #run({ number, wanted }: RunTurn, request: FileRequest, watch: SeenRows): Promise<RunOutcome> {
     const source = new FileSource(request.path);
     const task = this.#task(number, request);
     let toldAt = performance.now();
@@ -144,7 +218,7 @@ class WatchServer {
         largeRow: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
         largeRowOwner: largeRowOwner(THREAD),
         formats: inputFormats,
-        cancelled: () => Atomics.load(this.#wanted, 0) !== number,
+        cancelled: () => Atomics.load(this.#wanted, 0) !== wanted,
         beat,
         watch,
       });
@@ -155,7 +229,7 @@ class WatchServer {
     }
   }
 
-  #task(number: number, { template, ending, path, startedAt }: WatchRequest): RunTask {
+  #task(number: number, { template, ending, path, startedAt }: FileRequest): RunTask {
     const { folder, tables, secretsDirectory } = this.#start;
     return {
       task: number,

@@ -1,13 +1,12 @@
 // Answers questions about a watched Run: what stands behind each operation, windows of rows, the way of a cell.
 import type { PlannedStep } from '../plan/plan.ts';
 import type { CodeCounts } from '../run/report.ts';
+import type { KeptRow } from './kept-rows.ts';
 import type { RunSnapshot, Trouble } from './run-snapshot.ts';
-import type { StepRows } from './step-rows.ts';
 import type {
   RowFilter,
   RowsRequest,
   SourceRows,
-  SourceRowsRequest,
   TracedCell,
   TraceRequest,
   WatchedRow,
@@ -16,11 +15,14 @@ import type {
   WatchedTrouble,
 } from './watch-messages.ts';
 
+/** Rows in trouble that are told apart for the next look at a large file. */
+const TROUBLED_ROWS_MAX = 1_000;
+
 /** Of one snapshot that is complete: what was found out of it once is kept. */
 export class SnapshotAnswers {
   readonly #snapshot: RunSnapshot;
-  /** Places of the rows that a filter lets through, by step and filter. */
-  readonly #filtered = new Map<string, readonly number[]>();
+  /** The rows that a filter lets through, by step and filter. */
+  readonly #filtered = new Map<string, readonly KeptRow[]>();
   readonly #troublesByRow = new Map<number, ReadonlyMap<number, readonly Trouble[]>>();
 
   constructor(snapshot: RunSnapshot) {
@@ -47,44 +49,57 @@ export class SnapshotAnswers {
     return this.#ownColumns().map((index) => plan.headers.get(plan.schema[index]!.id) ?? plan.schema[index]!.name);
   }
 
-  rows({ step, filter, from, count }: RowsRequest): WatchedRows {
-    const places = this.#places(step, filter);
-    const rows = places.slice(from, from + count).map((place) => this.#row(step, place, filter));
-    return { count: places.length, from, rows };
+  /** Source rows in trouble at any operation, ascending. */
+  get troubledRows(): readonly number[] {
+    const operations = this.#snapshot.plan?.steps ?? [];
+    const rows = new Set(
+      operations.flatMap((_, operation) => this.#snapshot.troubles(operation).map(({ row }) => row)),
+    );
+    return [...rows].sort((a, b) => a - b).slice(0, TROUBLED_ROWS_MAX);
   }
 
-  trace({ sourceRow, repeat, columnId }: TraceRequest): readonly TracedCell[] {
+  rows({ step, filter, from, count }: RowsRequest): WatchedRows {
+    const rows = this.#rows(step, filter);
+    const shown = rows.slice(from, from + count);
+    return { count: rows.length, from, rows: shown.map((row) => this.#shown(step, row)) };
+  }
+
+  /** @param alone answers of a Run of this row alone, for one that was not kept: they hold as far as rows do not depend on others */
+  trace({ sourceRow, repeat, columnId }: TraceRequest, alone: SnapshotAnswers | null = null): readonly TracedCell[] {
     const { plan } = this.#snapshot;
     if (plan === null) return [];
     let before: string | null | undefined;
+    let isAlone = alone !== null;
     return Array.from({ length: plan.steps.length + 1 }, (_, step): TracedCell => {
+      const planned = step === 0 ? null : plan.steps[step - 1]!;
+      isAlone &&= planned?.rowLocal !== false;
+      const snapshot = isAlone ? alone!.#snapshot : this.#snapshot;
       const rows = this.#snapshot.step(step)!;
       const column = rows.columnOf(columnId);
-      const place = rows.find(sourceRow, repeat);
-      const isThere = place >= 0 && column >= 0;
-      const text = isThere ? rows.cells(place)[column]! : null;
-      const isChanged = isThere && before !== undefined && before !== text;
-      if (isThere) before = text;
+      const row = column < 0 ? null : snapshot.row(step, sourceRow, repeat);
+      const text = row === null ? null : row.cells[column]!;
+      const isChanged = row !== null && before !== undefined && before !== text;
+      if (row !== null) before = text;
       return {
-        operation: step === 0 ? null : plan.steps[step - 1]!.operation.name,
+        operation: planned?.operation.name ?? null,
         column: column < 0 ? null : rows.schema[column]!.name,
-        isThere,
+        isThere: row !== null,
         text,
         isChanged,
-        troubles: step === 0 ? [] : this.#troublesOf(step, sourceRow),
+        troubles: step === 0 ? [] : (isAlone ? alone! : this).#troublesOf(step, sourceRow),
       };
     });
   }
 
-  sourceRows({ rows }: SourceRowsRequest): SourceRows {
-    const input = this.#snapshot.step(0);
-    if (input === null) return { headers: [], rows: [] };
-    const places = rows.map((row) => input.find(row, 0)).filter((place) => place >= 0);
+  /** False: another Run would be needed to tell how the row came to the first operation. */
+  hasSourceRow(row: number): boolean {
+    return this.#snapshot.row(0, row, 0) !== null;
+  }
+
+  sourceRows(rows: readonly number[]): SourceRows {
     const own = this.#ownColumns();
-    return {
-      headers: this.headers,
-      rows: places.map((place) => own.map((index) => input.cells(place)[index]!)),
-    };
+    const found = rows.flatMap((row) => this.#snapshot.row(0, row, 0) ?? []);
+    return { headers: this.headers, rows: found.map(({ cells }) => own.map((index) => cells[index]!)) };
   }
 
   #ownColumns(): readonly number[] {
@@ -107,12 +122,13 @@ export class SnapshotAnswers {
       isExact: planned === null || planned.rowLocal,
       columns: rows.schema.map(({ id, name, type }) => ({ id, name, type })),
       ...counts,
-      changedRows: this.#places(step, 'changed').length,
+      changedRows: this.#snapshot.changed(step).length,
+      hasMoreChanged: this.#snapshot.hasMoreChanged(step),
       keptRows: rows.count,
     };
   }
 
-  #places(step: number, filter: RowFilter): readonly number[] {
+  #rows(step: number, filter: RowFilter): readonly KeptRow[] {
     const key = `${step} ${filter}`;
     const known = this.#filtered.get(key);
     if (known !== undefined) return known;
@@ -121,32 +137,31 @@ export class SnapshotAnswers {
     return found;
   }
 
-  #find(step: number, filter: RowFilter): readonly number[] {
-    const rows = this.#shownRows(step, filter);
+  #find(step: number, filter: RowFilter): readonly KeptRow[] {
+    if (filter === 'changed') return this.#snapshot.changed(step);
+    if (filter === 'all') return this.#firstRows(step);
+    // Rows in trouble are shown as they came to the operation: behind it many are gone.
+    if (step === 0) return [];
+    const troubled = this.#snapshot.troubled(step - 1);
+    const known = new Set(troubled.map(({ sourceRow }) => sourceRow));
+    // The operation told of rows that it had held back: they are at hand where they are among the first.
+    const held = this.#firstRows(step - 1)
+      .filter(({ sourceRow }) => !known.has(sourceRow) && this.#troublesOf(step, sourceRow).length > 0)
+      .map((row) => ({ ...row, changed: [] }));
+    return [...held, ...troubled].sort((a, b) => a.sourceRow - b.sourceRow);
+  }
+
+  #firstRows(step: number): readonly KeptRow[] {
+    const rows = this.#snapshot.step(step);
     if (rows === null) return [];
-    const all = Array.from({ length: rows.count }, (_, place) => place);
-    if (filter === 'all') return all;
-    if (filter === 'errors') return all.filter((place) => this.#troublesOf(step, rows.sourceRow(place)).length > 0);
-    const before = this.#snapshot.step(step - 1);
-    return before === null ? [] : all.filter((place) => rows.changes(place, before).length > 0);
+    return Array.from(
+      { length: rows.count },
+      (_, place) => this.#snapshot.row(step, rows.sourceRow(place), rows.repeat(place))!,
+    );
   }
 
-  /** Rows in trouble are shown as they came to the operation: behind it many are gone. */
-  #shownRows(step: number, filter: RowFilter): StepRows | null {
-    return this.#snapshot.step(filter === 'errors' ? Math.max(0, step - 1) : step);
-  }
-
-  #row(step: number, place: number, filter: RowFilter): WatchedRow {
-    const rows = this.#shownRows(step, filter)!;
-    const before = filter === 'errors' ? null : this.#snapshot.step(step - 1);
-    const sourceRow = rows.sourceRow(place);
-    return {
-      sourceRow,
-      repeat: rows.repeat(place),
-      cells: rows.cells(place),
-      changed: before === null ? [] : rows.changes(place, before),
-      troubles: this.#troublesOf(step, sourceRow),
-    };
+  #shown(step: number, row: KeptRow): WatchedRow {
+    return { ...row, troubles: this.#troublesOf(step, row.sourceRow) };
   }
 
   #troublesOf(step: number, sourceRow: number): readonly WatchedTrouble[] {

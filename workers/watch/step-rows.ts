@@ -2,9 +2,6 @@
 // source row: so it is found again behind the next operation.
 import type { Schema } from '../batch/schema.ts';
 
-/** Characters of a cell that are kept: a screen shows no more. Behind them stands "…". */
-export const CELL_CHARACTERS_MAX = 2_000;
-
 export class StepRows {
   readonly schema: Schema;
   readonly #rowsMax: number;
@@ -46,9 +43,9 @@ export class StepRows {
     return first;
   }
 
+  /** @param text as cellText gives it */
   set(row: number, column: number, text: string | null): void {
-    const isLong = text !== null && text.length > CELL_CHARACTERS_MAX;
-    this.#cells[row]![column] = isLong ? `${text.slice(0, CELL_CHARACTERS_MAX)}…` : text;
+    this.#cells[row]![column] = text;
   }
 
   sourceRow(row: number): number {
@@ -71,17 +68,5 @@ export class StepRows {
   /** -1: there is no such column. */
   columnOf(id: number): number {
     return this.#columnsById.get(id) ?? -1;
-  }
-
-  /** Places of the cells of a row that had another text before, with that text; a column or row that is new has none. */
-  changes(row: number, before: StepRows): { readonly column: number; readonly text: string | null }[] {
-    const found = before.find(this.sourceRow(row), this.repeat(row));
-    if (found < 0) return [];
-    const [cells, cellsBefore] = [this.cells(row), before.cells(found)];
-    return this.schema.flatMap(({ id }, column) => {
-      const place = before.columnOf(id);
-      if (place < 0 || cellsBefore[place] === cells[column]) return [];
-      return [{ column, text: cellsBefore[place]! }];
-    });
   }
 }

@@ -5,6 +5,7 @@ import type { TaskTable } from '../protocol/messages.ts';
 import type { CodeCounts } from '../run/report.ts';
 import type { TemplateText } from '../template/template-text.ts';
 import type { Profile } from './column-profile.ts';
+import type { KeptRow } from './kept-rows.ts';
 
 export interface WatchThreadStart {
   readonly kernels: WebAssembly.Module;
@@ -28,6 +29,8 @@ export interface WatchRequest {
   readonly profiledStep: number;
   /** Rows that are read at most; null: all. */
   readonly rowsMax: number | null;
+  /** Source rows, ascending, that are run alone; null: all. */
+  readonly pickedRows: readonly number[] | null;
   /** RFC 3339. */
   readonly startedAt: string;
 }
@@ -58,7 +61,18 @@ export interface SourceRowsRequest {
   readonly rows: readonly number[];
 }
 
-export type WatchThreadRequest = WatchRequest | RowsRequest | TraceRequest | SourceRowsRequest;
+/** Where in a file cells of new shapes stand. The Template reads the file and does no more. */
+export interface ShapesRequest {
+  readonly kind: 'shapes';
+  readonly template: TemplateText;
+  readonly path: string;
+  readonly ending: string;
+  /** The first rows, of which it is known that they are shown. */
+  readonly firstRows: number;
+  readonly startedAt: string;
+}
+
+export type WatchThreadRequest = ShapesRequest | WatchRequest | RowsRequest | TraceRequest | SourceRowsRequest;
 
 export interface WatchedColumn {
   readonly id: number;
@@ -81,8 +95,10 @@ export interface WatchedStep {
   readonly rows: number;
   /** Of all rows. */
   readonly cellsChanged: number;
-  /** Rows with changed cells among those that are kept. */
+  /** Rows with changed cells that are kept, wherever they stand in the file. */
   readonly changedRows: number;
+  /** There may be more of them. */
+  readonly hasMoreChanged: boolean;
   readonly keptRows: number;
   readonly errors: CodeCounts;
 }
@@ -95,16 +111,12 @@ export interface Watched {
   readonly profiles: readonly Profile[];
   /** Not all rows were read. */
   readonly isPartial: boolean;
+  /** Source rows in trouble, ascending, up to a ceiling. */
+  readonly troubledRows: readonly number[];
   readonly rowsRead: number;
   readonly rowsWritten: number | null;
   readonly headers: readonly string[];
   readonly milliseconds: number;
-}
-
-export interface WatchedCell {
-  readonly column: number;
-  /** Before the operation. */
-  readonly text: string | null;
 }
 
 export interface WatchedTrouble {
@@ -112,11 +124,7 @@ export interface WatchedTrouble {
   readonly code: string;
 }
 
-export interface WatchedRow {
-  readonly sourceRow: number;
-  readonly repeat: number;
-  readonly cells: readonly (string | null)[];
-  readonly changed: readonly WatchedCell[];
+export interface WatchedRow extends KeptRow {
   readonly troubles: readonly WatchedTrouble[];
 }
 

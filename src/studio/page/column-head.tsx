@@ -28,8 +28,7 @@ export function ColumnHead({
         <>
           <Bars counts={profile.histogram ?? profile.frequent.map(({ count }) => count)} />
           <span class="figures">
-            {percent(profile.blank, profile.rows)} blank {profile.moreDistinct ? '>' : ''}
-            {profile.distinct} distinct
+            {percent(profile.blank, profile.rows)} blank {distinct(profile, '>')}
           </span>
         </>
       )}
@@ -49,8 +48,7 @@ export function ProfilePanel({ studio }: { readonly studio: Studio }): JSX.Eleme
         {column.name} <span class="type">{column.type}</span>
       </h2>
       <p>
-        {profile.rows} rows, {profile.blank} blank, {profile.moreDistinct ? 'more than ' : ''}
-        {profile.distinct} distinct
+        {profile.rows} rows, {profile.blank} blank, {distinct(profile, 'more than ')}
         {profile.least !== null && `, from ${profile.least} to ${profile.most}`}
       </p>
       <CountTable caption="Most frequent" counts={profile.frequent} />
@@ -107,4 +105,10 @@ function percent(part: number, whole: number): string {
   if (part === 0 || whole === 0) return '0%';
   const share = (part / whole) * 100;
   return share < 1 ? '<1%' : `${Math.floor(share)}%`;
+}
+
+/** Long texts are not told apart. */
+function distinct({ distinct: count, moreDistinct }: Profile, more: string): string {
+  if (moreDistinct && count === 0) return 'long texts';
+  return `${moreDistinct ? more : ''}${count} distinct`;
 }

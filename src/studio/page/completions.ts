@@ -10,6 +10,8 @@ export function completions(studio: Studio): (context: CompletionContext) => Com
     const from = word?.from ?? context.pos;
     const line = context.state.doc.lineAt(context.pos);
     const before = line.text.slice(0, from - line.from);
+    // In a comment words are words.
+    if (/(?:^|\s)#/.test(before)) return null;
     return { from, options: optionsAt(studio, before, line.number), validFor: /^[\w-]*$/ };
   };
 }

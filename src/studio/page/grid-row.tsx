@@ -89,8 +89,13 @@ function Cell({ row, column, index, place, onOpen }: CellProps): JSX.Element {
       onClick={onOpen}
     >
       {trouble !== undefined && <span aria-hidden="true">⚠ </span>}
-      {row === null ? '…' : text === null || text === undefined ? <span class="null">null</span> : text}
+      {row === null ? '…' : text === null || text === undefined ? <span class="null">null</span> : oneLine(text)}
       {change !== undefined && <span class="hidden">, changed</span>}
     </div>
   );
+}
+
+/** A row has the height of one line. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\r\n|\r|\n/g, '↵');
 }

@@ -2,7 +2,7 @@
 import { useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { RowFilter } from '../../../workers/watch/watch-messages.ts';
+import type { RowFilter, Watched } from '../../../workers/watch/watch-messages.ts';
 import { ProfilePanel } from './column-head.tsx';
 import { Editor } from './editor.tsx';
 import { Grid } from './grid.tsx';
@@ -54,7 +54,7 @@ export function Page({ studio }: { readonly studio: Studio }): JSX.Element {
 function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
   const { file } = studio;
   const watched = studio.watched.value;
-  const isPartial = watched?.isPartial === true;
+  const rowsMax = studio.sampleRowsMax.value;
   return (
     <header>
       <h1>
@@ -63,16 +63,15 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
       </h1>
       <span class="sample">
         {file.sample}
-        {watched !== null &&
-          `, ${isPartial ? `the first ${watched.rowsRead}` : watched.rowsRead} rows${isPartial ? '' : ', whole'}`}
+        {watched !== null && `, ${extent(watched, rowsMax)}`}
       </span>
       <span class="buttons">
-        {file.sampleRowsMax !== null && !studio.isBusy.value && (
+        {rowsMax !== null && !studio.isBusy.value && (
           <button type="button" onClick={() => void studio.look(true)}>
             Run whole
           </button>
         )}
-        {file.sampleRowsMax !== null && studio.isBusy.value && (
+        {rowsMax !== null && studio.isBusy.value && (
           <button type="button" onClick={() => void studio.stop()}>
             Stop ({studio.rowsRead.value} rows)
           </button>
@@ -86,6 +85,16 @@ function Bar({ studio }: { readonly studio: Studio }): JSX.Element {
       </span>
     </header>
   );
+}
+
+function extent({ isPartial, rowsRead }: Watched, rowsMax: number | null): string {
+  if (!isPartial) return `${counted(rowsRead)}, whole`;
+  if (rowsMax === null || rowsRead <= rowsMax) return `the first ${counted(rowsRead)}`;
+  return `the first ${rowsMax} rows and ${rowsRead - rowsMax} further down`;
+}
+
+function counted(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`;
 }
 
 function OtherBanner({ studio }: { readonly studio: Studio }): JSX.Element | null {
@@ -108,7 +117,7 @@ function Filters({ studio }: { readonly studio: Studio }): JSX.Element {
   const errors = Object.values(step?.errors ?? {}).reduce((sum, entry) => sum + (entry?.count ?? 0), 0);
   const filters: readonly (readonly [RowFilter, string])[] = [
     ['all', `All ${step?.rows ?? 0}`],
-    ['changed', `Changed ${step?.changedRows ?? 0}`],
+    ['changed', `Changed ${step?.changedRows ?? 0}${step?.hasMoreChanged === true ? '+' : ''}`],
     ['errors', `Errors ${errors}`],
   ];
   const isCut = step !== null && step.rows > step.keptRows;
@@ -187,7 +196,7 @@ function Verdict({ studio }: { readonly studio: Studio }): JSX.Element {
         ? `${studio.isHead.value ? '≈ ' : ''}A Run would end here. ${failure.code}: ${failure.message}`
         : rows === null || rows === undefined
           ? ''
-          : `A Run would write ${rows} rows${studio.watched.value?.isPartial ? ' of those read' : ''}.`;
+          : `A Run would write ${counted(rows)}${studio.watched.value?.isPartial ? ' of those read' : ''}.`;
   return (
     <footer>
       <span

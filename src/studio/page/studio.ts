@@ -26,6 +26,8 @@ export interface OtherText {
 
 export class Studio {
   readonly file: StudioState;
+  /** First rows that are read of the sample unless all are asked for; null: all. */
+  readonly sampleRowsMax: Signal<number | null>;
   readonly language: Language;
   readonly text: Signal<string>;
   readonly saved: Signal<OtherText>;
@@ -53,7 +55,11 @@ export class Studio {
   );
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
+  /** The message tells of trouble, which is over when rows come again. */
+  #isTroubleTold = false;
   #chosenStep = 0;
+  /** Of the rows that were looked at last; those of a whole sample stay until it changes or somebody writes. */
+  #sampleVersion: string;
   /** The text whose rows are shown; null: none was sound. */
   #shownSource: string | null = null;
 
@@ -67,6 +73,8 @@ export class Studio {
 
   constructor(file: StudioState, language: Language) {
     this.file = file;
+    this.sampleRowsMax = signal(file.sampleRowsMax);
+    this.#sampleVersion = file.sampleVersion;
     this.language = language;
     this.text = signal(file.source);
     this.saved = signal({ source: file.source, sha256: file.sha256 });
@@ -78,6 +86,7 @@ export class Studio {
   write(text: string): void {
     if (text === this.text.value) return;
     this.text.value = text;
+    this.message.value = '';
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.look(), PAUSE_MILLISECONDS);
   }
@@ -186,13 +195,16 @@ export class Studio {
   }
 
   #ask(source: string, extent: { readonly whole: boolean; readonly head: boolean }): Promise<Looked> {
-    return ask<Looked>('POST /api/look', { source, step: this.#chosenStep, ...extent });
+    const hasRows = this.watched.value !== null;
+    return ask<Looked>('POST /api/look', { source, step: this.#chosenStep, hasRows, ...extent });
   }
 
   #take({ problems, watched, failure, isHead }: Looked, source: string): void {
     batch(() => {
       this.problems.value = problems;
       this.failure.value = failure;
+      if (this.#isTroubleTold) this.message.value = '';
+      this.#isTroubleTold = false;
       if (watched === null) return;
       this.watched.value = watched;
       this.isHead.value = isHead;
@@ -214,10 +226,14 @@ export class Studio {
   }
 
   async #poll(): Promise<void> {
-    if (document.hidden || this.other.value !== null) return;
+    if (document.hidden) return;
     try {
-      const { source, sha256 } = await ask<StudioState>('GET /api/state');
-      if (sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
+      const { source, sha256, sampleVersion, sampleRowsMax } = await ask<StudioState>('GET /api/state');
+      if (this.other.value === null && sha256 !== this.saved.value.sha256) this.#takeOther({ source, sha256 });
+      this.sampleRowsMax.value = sampleRowsMax;
+      if (sampleVersion === this.#sampleVersion || this.isBusy.value) return;
+      this.#sampleVersion = sampleVersion;
+      await this.look();
     } catch (error) {
       this.#tell(error);
     }
@@ -228,6 +244,7 @@ export class Studio {
   }
 
   #tell(error: unknown): void {
+    this.#isTroubleTold = true;
     this.message.value =
       error instanceof AskError
         ? `${error.body.code}: ${error.message}`

@@ -1,5 +1,5 @@
 // A change shows the head of the sample first and then all of it; a later change ends the reading of the rest.
-import { statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { HEAD_ROWS_MAX, StudioSession } from '../../../src/studio/studio-session.ts';
@@ -28,9 +28,10 @@ function openSession(t: Test, rows: number, onProgress: (rowsRead: number) => vo
     templatePath,
     format: 'yaml',
     samplePath,
-    sampleBytes: statSync(samplePath).size,
     store: new TemplateStore(templatePath, ''),
     thread,
+    openThread: () => new WatchThread({ ...settings, onProgress: () => {} }),
+    onFault: (fault) => t.fail(String(fault)),
     runTest: () => Promise.reject(new Error('no test is made here')),
   });
 }
@@ -38,7 +39,7 @@ function openSession(t: Test, rows: number, onProgress: (rowsRead: number) => vo
 test('the head comes first and says that it is one, then the whole', async (t) => {
   const rows = HEAD_ROWS_MAX * 3;
   const session = openSession(t, rows, () => {});
-  const request = { source: TEMPLATE, step: STEP, whole: false };
+  const request = { source: TEMPLATE, step: STEP, whole: false, hasRows: true };
   t.match(await session.look({ ...request, head: true }), {
     isHead: true,
     isStale: false,
@@ -59,7 +60,7 @@ test('the head comes first and says that it is one, then the whole', async (t) =
 
 test('a sample that is no longer than a head is whole at once', async (t) => {
   const session = openSession(t, HEAD_ROWS_MAX - 1, () => {});
-  t.match(await session.look({ source: TEMPLATE, step: STEP, whole: false, head: true }), {
+  t.match(await session.look({ source: TEMPLATE, step: STEP, whole: false, hasRows: true, head: true }), {
     isHead: false,
     watched: { isPartial: false, rowsRead: HEAD_ROWS_MAX - 1 },
   });
@@ -68,7 +69,7 @@ test('a sample that is no longer than a head is whole at once', async (t) => {
 test('rows that end a Run do not hide that only a head was read', async (t) => {
   const session = openSession(t, HEAD_ROWS_MAX * 2, () => {});
   const source = `${TEMPLATE}  - {parse_number: {columns: name, decimal: "."}}\n`;
-  t.match(await session.look({ source, step: STEP, whole: false, head: true }), {
+  t.match(await session.look({ source, step: STEP, whole: false, hasRows: true, head: true }), {
     isHead: true,
     failure: { code: 'TEMPLATE_ROW_ERROR' },
     watched: { isPartial: true, rowsRead: HEAD_ROWS_MAX },
@@ -79,14 +80,14 @@ test('a change while the rest is read ends that, and shows its own head', async 
   let edited: Promise<unknown> | null = null;
   let isHeadShown = false;
   let readMost = 0;
-  const change = { source: `${TEMPLATE}# changed\n`, step: STEP, whole: false, head: true };
+  const change = { source: `${TEMPLATE}# changed\n`, step: STEP, whole: false, hasRows: true, head: true };
   const session = openSession(t, ROWS, (rowsRead) => {
     // On a busy machine the head too takes long enough to tell how far it is.
     if (!isHeadShown) return;
     readMost = Math.max(readMost, rowsRead);
     edited ??= session.look(change);
   });
-  const request = { source: TEMPLATE, step: STEP, whole: false };
+  const request = { source: TEMPLATE, step: STEP, whole: false, hasRows: true };
   t.match(await session.look({ ...request, head: true }), { isHead: true });
   isHeadShown = true;
   t.match(await session.look({ ...request, head: false }), { isStale: true, watched: null });

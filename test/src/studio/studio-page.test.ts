@@ -1,6 +1,7 @@
 // The studio's page in a browser: a Template is written, its rows change, an error is found, a test is made, all is saved; by
 // keys alone too, in both themes, and without a word of the browser's console.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { test } from 'tap';
 import { cli } from '../commands/command-line.ts';
@@ -168,4 +169,21 @@ test('2,000 rows and 500 columns are scrolled without cells that are missing', o
     t.equal(blank, 0, `around row ${row}`);
   }
   t.strictSame(troubles, []);
+});
+
+test('a page that is opened while the text has problems, and a sample that is gone for a while', options, async (t) => {
+  const sample = 'name,note\n Ada ,"two\nlines"\n';
+  const studio = await startStudio(t, { template: 'format: 1\noperations: [{', sample });
+  const { page } = await openPage(t, studio.address);
+  await page.reload();
+  await page.locator('.cell', { hasText: 'two↵lines' }).waitFor();
+  await page.getByText(/problems?: line 2, SYNTAX/).waitFor();
+  const samplePath = join(dirname(studio.templatePath), 'sample.csv');
+  rmSync(samplePath);
+  writeFileSync(studio.templatePath, 'format: 1\noperations: []\n');
+  await page.getByText(/SAMPLE_GONE: The sample is not there any more/).waitFor();
+  t.ok(await page.locator('.cell', { hasText: 'two↵lines' }).isVisible(), 'what was there stays');
+  writeFileSync(samplePath, `${sample}Eve,\n`);
+  await page.getByText('A Run would write 2 rows.').waitFor();
+  t.equal(await page.getByText(/SAMPLE_GONE/).count(), 0);
 });

@@ -104,8 +104,13 @@ test('problems of the text, and columns that the sample does not have', async (t
   t.match(await studio.ask('POST /api/look', { source: empty, step: 0 }), {
     body: { problems: [], watched: { rowsRead: 3 } },
   });
-  const unsound = await studio.ask('POST /api/look', { source: 'operations: [{drpo: {}}]', step: 0 });
+  const source = 'operations: [{drpo: {}}]';
+  const unsound = await studio.ask('POST /api/look', { source, step: 0, hasRows: true });
   t.match(unsound.body, { problems: [{ line: 1, code: 'UNKNOWN_OPERATION' }], watched: null });
+  t.match((await studio.ask('POST /api/look', { source, step: 0 })).body, {
+    problems: [{ code: 'UNKNOWN_OPERATION' }],
+    watched: { steps: [{ operation: null, rows: 3 }] },
+  });
   const misspelt = TEMPLATE.replace('columns: amount', 'columns: amout');
   const { body } = await studio.ask('POST /api/look', { source: misspelt, step: 2 });
   t.match(body, {
@@ -158,14 +163,19 @@ test('a test made of rows holds nothing that they said, and passes', async (t) =
   for (const text of ['Geheimrat', 'Müller', '98765432', '55443322']) t.notOk(source.includes(text), text);
   t.match(source, /"?[A-Z][a-z]{8},"\d{8},\d\d"/, 'in the same shape');
   const second = (await studio.ask('POST /api/test', { source, rows: [1] })).body.source as string;
+  t.match(await studio.ask('POST /api/test', { source, rows: [99] }), { status: 422, body: { code: 'NO_TEST' } });
+  // The folder of the sample is gone by that.
   const path = join(t.testdir({ 'tested.yaml': second }), 'tested.yaml');
   const tested = await cli('template', 'test', path);
   t.equal(tested.status, 0, tested.stdout);
   t.equal(tested.stdout.match(/^ok/gm)?.length, 2, tested.stdout);
-  t.match(await studio.ask('POST /api/test', { source, rows: [99] }), { status: 422, body: { code: 'NO_TEST' } });
+  const gone = await studio.ask('POST /api/test', { source, rows: [99] });
+  t.match(gone, { status: 422, body: { code: 'NO_TEST' } });
+  t.match(await studio.ask('POST /api/look', { source, step: 0 }), { status: 422, body: { code: 'SAMPLE_GONE' } });
+  t.match((await studio.ask('GET /api/state')).body, { sampleVersion: /^gone/ });
 });
 
-test('of a sample of more than 16 MiB the first rows are read, and all when that is asked for', async (t) => {
+test('of a sample of more than 16 MiB some rows are read, and all when that is asked for', async (t) => {
   const line = `Ada,"1,5"${' '.repeat(90)}\n`.replace('"1,5" ', '"1,50",');
   const rows = Math.ceil((17 * 1024 * 1024) / line.length);
   const studio = await startStudio(t, { template: TEMPLATE, sample: `name,amount,note\n${line.repeat(rows)}` });

@@ -2,10 +2,11 @@
 import { test } from 'tap';
 import { operationTable } from '../../../workers/operations/index.ts';
 import type { OperationExample } from '../../../workers/operations/operation.ts';
-import { RunSnapshot } from '../../../workers/watch/run-snapshot.ts';
+import { ROWS_KEPT_MAX, RunSnapshot } from '../../../workers/watch/run-snapshot.ts';
+import { INTERESTING_ROWS_MAX } from '../../../workers/watch/step-watch.ts';
 import { applyTemplate } from '../apply-template.ts';
 
-const ALL = { gathers: false, rowsMax: Number.POSITIVE_INFINITY, profiledStep: 1 };
+const ALL = { gathers: false, rowsMax: null, pickedRows: null, profiledStep: 1 };
 
 /** Of the examples, those whose Run has an output. Typed columns come as texts here, which some operations refuse. */
 const SUCCEEDING_SHARE_MIN = 0.75;
@@ -67,13 +68,19 @@ const LEDGER = {
 test('rows, changes and profiles behind each operation', async (t) => {
   const snapshot = new RunSnapshot({ ...ALL, profiledStep: 4 });
   await applyTemplate(LEDGER, STATEMENT, 4096, {}, { watch: snapshot });
-  const [input, stopped, renamed, trimmed, parsed] = [0, 1, 2, 3, 4].map((step) => snapshot.step(step)!);
+  const [input, stopped, parsed] = [0, 1, 4].map((step) => snapshot.step(step)!);
   t.equal(input!.count, 3, 'what lies behind the end never comes');
   t.equal(stopped!.count, 2);
-  t.strictSame(stopped!.changes(0, input!), []);
-  t.strictSame(renamed!.changes(0, stopped!), [], 'another name is no other text');
-  t.strictSame(trimmed!.changes(0, renamed!), [{ column: 2, text: ' Ada ' }]);
-  t.strictSame(trimmed!.changes(1, renamed!), []);
+  t.strictSame(snapshot.changed(1), []);
+  t.strictSame(snapshot.changed(2), [], 'another name is no other text');
+  t.strictSame(snapshot.changed(3), [
+    {
+      sourceRow: 1,
+      repeat: 0,
+      cells: ['01.10.2026', '1,50', 'Ada'],
+      changed: [{ column: 2, text: ' Ada ' }],
+    },
+  ]);
   t.strictSame(parsed!.cells(0), ['01.10.2026', '1.50', 'Ada']);
   t.strictSame(
     parsed!.schema.map(({ name, type }) => `${name} ${type}`),
@@ -110,4 +117,87 @@ test('a watched Run reads no more rows than it was told', async (t) => {
   await applyTemplate({ operations: [{ rename: { columns: { a: 'b' } } }] }, `a\n${rows}`, 7, {}, { watch: snapshot });
   t.equal(snapshot.step(0)!.count, 10);
   t.match(snapshot.profiles, [{ rows: 10, distinct: 10 }]);
+});
+
+/** Rows of which the first so many are as they should be. */
+const SOUND_ROWS = 50_000;
+
+const LATE_ROWS = 3_000;
+
+test('changed rows and rows in trouble are kept wherever they stand in the file', async (t) => {
+  const rows = Array.from({ length: SOUND_ROWS + LATE_ROWS }, (_, index) =>
+    index < SOUND_ROWS ? `${index},Ada,1\n` : `${index}, Bob ,x\n`,
+  );
+  const operations = [
+    { text: { columns: 'name', steps: ['trim'] } },
+    { parse_number: { columns: 'amount', decimal: '.', on_error: 'blank' } },
+    { sort: { by: ['name'] } },
+  ];
+  const input = `number,name,amount\n${rows.join('')}`;
+  const snapshot = new RunSnapshot(ALL);
+  const { text } = await applyTemplate({ operations }, input, 4096, {}, { watch: snapshot });
+  t.equal(text, (await applyTemplate({ operations }, input)).text, 'the bytes are those of a Run that nobody watches');
+  t.equal(snapshot.step(1)!.count, ROWS_KEPT_MAX);
+  const changed = snapshot.changed(1);
+  t.equal(changed.length, INTERESTING_ROWS_MAX);
+  t.ok(snapshot.hasMoreChanged(1));
+  t.strictSame(changed[0], {
+    sourceRow: SOUND_ROWS + 1,
+    repeat: 0,
+    cells: [String(SOUND_ROWS), 'Bob', 'x'],
+    changed: [{ column: 1, text: ' Bob ' }],
+  });
+  t.strictSame(
+    changed.map(({ sourceRow }) => sourceRow),
+    Array.from({ length: INTERESTING_ROWS_MAX }, (_, index) => SOUND_ROWS + 1 + index),
+  );
+  const troubled = snapshot.troubled(1);
+  t.equal(troubled.length, INTERESTING_ROWS_MAX);
+  t.strictSame(troubled[0]!.cells, [String(SOUND_ROWS), 'Bob', 'x'], 'as it came to the operation');
+  t.strictSame(snapshot.changed(2)[0]!.changed, [{ column: 2, text: 'x' }], 'and what became of it');
+  t.strictSame(snapshot.changed(3), [], 'rows that only moved did not change');
+});
+
+test('what an operation changed of rows that it makes or holds back', async (t) => {
+  const input = 'id,list\n1,a;b\n2,\n3,c\n';
+  const operations = [
+    { explode: { column: 'list', separator: ';' } },
+    { fill_up: { columns: 'list' } },
+    { text: { columns: 'list', steps: ['upper'] } },
+  ];
+  for (const batchRows of [1, 2, 4096]) {
+    const snapshot = new RunSnapshot(ALL);
+    const { outcome } = await applyTemplate({ operations }, input, batchRows, {}, { watch: snapshot });
+    t.equal(outcome.failure, null, JSON.stringify(outcome.failure));
+    const seen = [1, 2, 3].map((step) =>
+      snapshot.changed(step).map(({ sourceRow, repeat, changed }) => [sourceRow, repeat, changed[0]!.text]),
+    );
+    t.strictSame(seen, [
+      [[1, 0, 'a;b']],
+      [[2, 0, null]],
+      [
+        [1, 0, 'a'],
+        [1, 1, 'b'],
+        [2, 0, 'c'],
+        [3, 0, 'c'],
+      ],
+    ]);
+  }
+});
+
+test('rows that were picked run alone and keep their numbers', async (t) => {
+  const rows = Array.from({ length: 10_000 }, (_, index) => `${index + 1}\n`).join('');
+  const pickedRows = [1, 2, 4_097, 9_000];
+  for (const batchRows of [1, 4096]) {
+    const snapshot = new RunSnapshot({ ...ALL, pickedRows });
+    const template = { operations: [{ dedupe: { by: ['a'] } }] };
+    const { text, outcome } = await applyTemplate(template, `a\n${rows}`, batchRows, {}, { watch: snapshot });
+    t.equal(text, 'a\n1\n2\n4097\n9000\n');
+    t.equal(outcome.report.rows_read, 9_000, 'nothing is read behind the last');
+    const kept = snapshot.step(1)!;
+    t.strictSame(
+      Array.from({ length: kept.count }, (_, place) => kept.sourceRow(place)),
+      pickedRows,
+    );
+  }
 });

@@ -1,0 +1,107 @@
+// Of a sample that is too large to be read whole at each change, odd rows further down are looked at with the first ones.
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { SAMPLE_ROWS_MAX } from '../../../src/studio/sample-rows.ts';
+import { StudioSession, WHOLE_SAMPLE_BYTES_MAX } from '../../../src/studio/studio-session.ts';
+import { TemplateStore } from '../../../src/studio/template-store.ts';
+import { WatchThread } from '../../../src/studio/watch-thread.ts';
+
+const TEMPLATE = `format: 1
+operations:
+  - {text: {columns: name, steps: [trim]}}
+  - {parse_number: {columns: amount, decimal: ",", on_error: reject}}
+`;
+
+const LOOK = { source: TEMPLATE, step: 2, whole: false, head: false, hasRows: true };
+
+const LINE = `1,50;Ada${' '.repeat(90)}\n`;
+
+const ROWS = Math.ceil(WHOLE_SAMPLE_BYTES_MAX / LINE.length) + 10;
+
+/** A row whose number is of another shape, and one whose number is none but of a shape that others have. */
+const [ODD_ROW, TROUBLED_ROW] = [ROWS - 10, ROWS - 5];
+
+interface OpenedSession {
+  readonly session: StudioSession;
+  readonly samplePath: string;
+}
+
+function openSession(t: Test): OpenedSession {
+  const folder = t.testdir({ 'template.yaml': TEMPLATE });
+  const [templatePath, samplePath] = [join(folder, 'template.yaml'), join(folder, 'sample.csv')];
+  const lines = Array.from({ length: ROWS }, () => LINE);
+  lines[1] = '1.50;Bob\n';
+  lines[ODD_ROW - 1] = 'EUR 7; Eve \n';
+  lines[TROUBLED_ROW - 1] = '2.50;Ada\n';
+  writeFileSync(samplePath, `amount;name\n${lines.join('')}`);
+  const settings = { memoryBudgetBytes: 256 * 1024 * 1024, tables: {}, secretsDirectory: null, onProgress: () => {} };
+  const thread = new WatchThread(settings);
+  const session = new StudioSession({
+    templatePath,
+    format: 'yaml',
+    samplePath,
+    store: new TemplateStore(templatePath, ''),
+    thread,
+    openThread: () => new WatchThread(settings),
+    onFault: (fault) => t.fail(String(fault)),
+    runTest: () => Promise.reject(new Error('no test is made here')),
+  });
+  t.teardown(async () => {
+    await session.close();
+    await thread.close();
+  });
+  return { session, samplePath };
+}
+
+async function changed(session: StudioSession, version: string): Promise<void> {
+  while (session.state().sampleVersion === version) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function sourceRows(session: StudioSession, from: number): Promise<readonly number[] | undefined> {
+  const found = await session.rows({ step: 0, filter: 'all', from, count: 10 });
+  return found?.rows.map(({ sourceRow }) => sourceRow);
+}
+
+test('odd rows are found in the background, and run with the first ones at each change', async (t) => {
+  const { session } = openSession(t);
+  const { sampleVersion } = session.state();
+  t.match(await session.look({ ...LOOK, head: true }), {
+    isHead: false,
+    watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX },
+  });
+  await changed(session, sampleVersion);
+  t.match(await session.look({ ...LOOK, head: true }), { isHead: true, watched: { rowsRead: SAMPLE_ROWS_MAX } });
+  const looked = await session.look(LOOK);
+  t.match(looked, { isHead: false, watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 1 } });
+  t.strictSame(await sourceRows(session, SAMPLE_ROWS_MAX), [ODD_ROW]);
+  t.match(await session.rows({ step: 2, filter: 'errors', from: 0, count: 10 }), {
+    rows: [{ sourceRow: 2 }, { sourceRow: ODD_ROW, cells: ['EUR 7', 'Eve'], troubles: [{ code: 'NOT_A_NUMBER' }] }],
+  });
+  const version = session.state().sampleVersion;
+  await session.look({ ...LOOK, source: `${TEMPLATE}# the file is read as before\n` });
+  t.equal(session.state().sampleVersion, version, 'it is not looked through again');
+});
+
+test('rows in trouble of the last whole Run are run with them, until the file changes', async (t) => {
+  const { session, samplePath } = openSession(t);
+  const { watched } = await session.look({ ...LOOK, whole: true });
+  t.match(watched, { isPartial: false, rowsRead: ROWS, troubledRows: [2, ODD_ROW, TROUBLED_ROW] });
+  t.match(await session.look(LOOK), { watched: { isPartial: true, rowsRead: SAMPLE_ROWS_MAX + 2 } });
+  t.strictSame(await sourceRows(session, SAMPLE_ROWS_MAX), [ODD_ROW, TROUBLED_ROW]);
+  const { sampleVersion } = session.state();
+  appendFileSync(samplePath, LINE);
+  t.not(session.state().sampleVersion, sampleVersion);
+  t.match(await session.look({ ...LOOK, head: true }), { isHead: false, watched: { rowsRead: SAMPLE_ROWS_MAX } });
+});
+
+test('the way of a cell that was changed far down', async (t) => {
+  const { session } = openSession(t);
+  const { watched } = await session.look({ ...LOOK, whole: true });
+  const columnId = watched!.steps[0]!.columns[1]!.id;
+  t.match(await session.trace({ sourceRow: ODD_ROW, repeat: 0, columnId }), [
+    { isThere: true, text: ' Eve ' },
+    { isThere: true, text: 'Eve', isChanged: true },
+    { isThere: false, troubles: [{ code: 'NOT_A_NUMBER' }] },
+  ]);
+});
