@@ -23,7 +23,7 @@ import { buildPipeline, type Pipeline } from './pipeline.ts';
 import { type RunReport, tellInput, tellPlaces } from './report.ts';
 import { RowPicker } from './row-picker.ts';
 import { emptyReport, type RunJob } from './run-job.ts';
-import { SliceClock } from './slice-clock.ts';
+import { nextTurnOfLoop, SliceClock } from './slice-clock.ts';
 import type { Sliced, Steps } from './time-slices.ts';
 
 /** What the header alone can tell: the rest of the file may still be broken, which is the graver failure. */
@@ -295,8 +295,4 @@ export class RunTry {
   #rest(): Promise<void> {
     return this.#clock.rest(this.#job.turn ?? nextTurnOfLoop);
   }
-}
-
-function nextTurnOfLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

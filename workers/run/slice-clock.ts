@@ -71,3 +71,8 @@ export class SliceClock implements Pauses {
     return now;
   }
 }
+
+/** Where a Run alone in its thread gives way: timers and messages have their turn. */
+export function nextTurnOfLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
