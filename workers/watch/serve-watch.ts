@@ -47,6 +47,7 @@ interface RunTurn {
 /** Who watches a Run of this thread tells how far it is. */
 interface SeenRows extends RunWatch {
   readonly rowsSeen: number;
+  close(): void;
 }
 
 /** Milliseconds between two words of how far a Run is. */
@@ -224,6 +225,7 @@ class WatchServer {
       });
       return await runCoroutine(work);
     } finally {
+      watch.close();
       source.close();
       for (const path of [task.output.path, task.output.path + REJECTS_SUFFIX]) rmSync(path, { force: true });
     }

@@ -62,6 +62,11 @@ export class ShapeRows implements RunWatch {
 
   trouble(): void {}
 
+  /** The Run has ended: nothing here may refer to its memory any more. */
+  close(): void {
+    this.#columns = [];
+  }
+
   get rowsSeen(): number {
     return this.#rowsSeen;
   }

@@ -30,8 +30,8 @@ export class StepWatch {
   readonly #schema: Schema;
   readonly #before: StepWatch | null;
   readonly #isRowLocal: boolean;
-  readonly #readers: readonly CellReader[];
-  readonly #finder: ChangeFinder | null;
+  #readers: readonly CellReader[];
+  #finder: ChangeFinder | null;
   /** The batch that is on its way through the operations behind: its cells are still there. */
   #passing: Batch | null = null;
   /** Source rows in trouble of that batch. */
@@ -82,6 +82,13 @@ export class StepWatch {
       this.troubled.add({ sourceRow, repeat, cells: this.#cells(row), changed: [] });
     }
     this.#inTrouble.clear();
+  }
+
+  /** The Run has ended: nothing here may refer to its memory any more. */
+  close(): void {
+    this.#passing = null;
+    this.#readers = [];
+    this.#finder = null;
   }
 
   #keepFirst(batch: Batch): void {

@@ -1,5 +1,8 @@
 // A watched Run: it makes the bytes of one that nobody watches, and what was seen is what stood there.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { test } from 'tap';
+import type { Batch } from '../../../workers/batch/batch.ts';
 import { operationTable } from '../../../workers/operations/index.ts';
 import type { OperationExample } from '../../../workers/operations/operation.ts';
 import { ROWS_KEPT_MAX, RunSnapshot } from '../../../workers/watch/run-snapshot.ts';
@@ -200,4 +203,24 @@ test('rows that were picked run alone and keep their numbers', async (t) => {
       pickedRows,
     );
   }
+});
+
+test('what is left of a Run does not keep its memory', async (t) => {
+  let seen: WeakRef<Batch> | null = null;
+  class Seen extends RunSnapshot {
+    override rows(step: number, batch: Batch): void {
+      seen = new WeakRef(batch);
+      super.rows(step, batch);
+    }
+  }
+  const snapshot = new Seen({ ...ALL, profiledStep: 4 });
+  await applyTemplate(LEDGER, STATEMENT, 4096, {}, { watch: snapshot });
+  snapshot.close();
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // A reference that was looked at stays until the end of its turn of the loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  t.ok((seen as WeakRef<Batch> | null)?.deref() === undefined, 'the batch is gone');
+  t.match(snapshot.profiles[1], { least: '1.50', most: '2.00' }, 'and is still there');
 });
