@@ -108,6 +108,22 @@ test('a sum at the foot is checked where it is the sum, in this file and in othe
   t.notOk(wrong.some((line) => line.includes('check_totals')));
 });
 
+test('several sums at the foot are values of one footer', async (t) => {
+  const file = 'Name,Kind,Code,Net,Tax\nx,a,b,1.50,0.30\ny,a,b,2.50,0.50\nz,a,b,12.25,2.45\nTotal,,,16.25,3.25\n';
+  const lines = await drafted(t, file);
+  for (const text of [
+    'footer: {total_of_net: {record: 0, field: 4}, total_of_tax: {record: 0, field: 5}}',
+    `- {stop_when: {where: 'name == "Total"'}}`,
+    '- {check_totals: {checks: [{expr: "sum(`net`) - max(`total_of_net`)", equals: 0}, {expr: "sum(`tax`) - max(`total_of_tax`)", equals: 0}]}}',
+    '- {drop: {columns: [total_of_net, total_of_tax]}}',
+  ]) {
+    t.ok(
+      lines.some((line) => line.startsWith(text)),
+      `${text}\n${lines.join('\n')}`,
+    );
+  }
+});
+
 test('matters of meaning are never active', async (t) => {
   const rows = Array.from(
     { length: 12 },
