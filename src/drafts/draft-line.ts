@@ -20,6 +20,8 @@ export interface DraftLine {
   readonly parameters?: string;
   /** Of an operation that takes rows out: how many, as they were counted. */
   readonly rowsDropped?: number;
+  /** Of a sum at the foot: where the table ends, or a part of the check of its amounts, whose lines hold together only. */
+  readonly footer?: 'end' | 'total';
 }
 
 export interface DraftedColumn {

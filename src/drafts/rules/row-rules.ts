@@ -39,7 +39,8 @@ export function footerLines(sample: DraftedSample): DraftLine[] {
     proven === null
       ? `${counted(profile.foot.length, 'row')} at the foot, whose amounts are not the sums of what stands above`
       : `${counted(profile.foot.length, 'row')} at the foot; ${counted(proven.sums.length, 'amount is the sum', 'amounts are the sums')} of what stands above`;
-  return [{ place: 'operation', text, evidence, isActive: proven !== null, rowsDropped: profile.foot.length }];
+  const line = { text, evidence, isActive: proven !== null, rowsDropped: profile.foot.length };
+  return [{ place: 'operation', ...line, footer: 'end' }];
 }
 
 /** A sum that was found once is looked for in each file, in one line for all columns that have one. */
@@ -61,9 +62,10 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
     text,
     evidence: why,
     isActive: true,
+    footer: 'total',
   });
   return [
-    { place: 'input', text: `footer: {${values.join(', ')}}`, evidence, isActive: true },
+    { place: 'input', text: `footer: {${values.join(', ')}}`, evidence, isActive: true, footer: 'total' },
     operation(`{set: {columns: {${cells.join(', ')}}}}`, 'for the check below'),
     ...totals.map(({ of, name }) =>
       operation(`{parse_number: {columns: ${name}, ${marksOf(profile.columns[of]!)}}}`, 'as the cells above it'),

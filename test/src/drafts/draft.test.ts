@@ -124,6 +124,33 @@ test('several sums at the foot are values of one footer', async (t) => {
   }
 });
 
+test('a word for a sum among the rows is no end of them', async (t) => {
+  const rows = [
+    'Acme,1.50',
+    'Total,2.50',
+    'Beta,3.25',
+    'B,1.00',
+    'C,1.00',
+    'D,1.00',
+    'E,1.00',
+    'F,1.00',
+    'Total,12.25',
+  ];
+  const lines = await drafted(t, `Client,Amount\n${rows.join('\n')}\n`);
+  t.match(lines.find((line) => line.includes('stop_when')) ?? '', /^# - \{stop_when: .*1 row at the foot/);
+  t.notOk(
+    lines.some((line) => line.includes('total_of_amount')),
+    lines.join('\n'),
+  );
+  // Without a check of amounts the rows alone tell.
+  const objects = rows.map((row) => JSON.stringify({ client: row.split(',')[0], amount: row.split(',')[1] }));
+  const others = await drafted(t, `${objects.join('\n')}\n`, 'sample.ndjson');
+  t.match(
+    others.find((line) => line.includes('stop_when')) ?? '',
+    /^# - .*it would take out 8 rows; 1 row at the foot/,
+  );
+});
+
 test('matters of meaning are never active', async (t) => {
   const rows = Array.from(
     { length: 12 },
