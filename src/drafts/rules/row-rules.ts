@@ -49,7 +49,9 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
   const proven = provenFooter(sample);
   if (proven === null || profile.head.format !== 'csv') return [];
   const totals = proven.sums.map((of) => ({ of, name: `total_of_${names[of]}` }));
-  const values = totals.map(({ of, name }) => `${name}: {record: 0, field: ${of + 1}}`);
+  // Counted from the last record: those under the sum are blank ones that stand in the file.
+  const record = profile.foot.length - 1;
+  const values = totals.map(({ of, name }) => `${name}: {record: ${record}, field: ${of + 1}}`);
   const cells = totals.map(({ name }) => `${name}: run.meta.${name}`);
   const checks = totals.map(({ of, name }) => `{expr: "sum(\`${names[of]}\`) - max(\`${name}\`)", equals: 0}`);
   const made = columnSet(totals.map(({ name }) => name));

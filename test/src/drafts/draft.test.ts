@@ -124,6 +124,24 @@ test('several sums at the foot are values of one footer', async (t) => {
   }
 });
 
+test('a sum at the foot is found above blank records', async (t) => {
+  for (const [below, record] of [
+    [',', 1],
+    [',\n', 1],
+    ['\n\n', 0],
+    [',\n\n , \n', 2],
+  ] as const) {
+    const lines = await drafted(t, `Name,Amount\nx,1.50\ny,2.50\nz,12.25\nTotal,16.25\n${below}`);
+    const text = `footer: {total_of_amount: {record: ${record}, field: 2}}`;
+    t.ok(
+      lines.some((line) => line.startsWith(text)),
+      `${text}\n${lines.join('\n')}`,
+    );
+    t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
+    t.ok(lines.some((line) => line.startsWith('- {stop_when:')));
+  }
+});
+
 test('a word for a sum among the rows is no end of them', async (t) => {
   const rows = [
     'Acme,1.50',
