@@ -48,7 +48,7 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;
   const proven = provenFooter(sample);
   if (proven === null || profile.head.format !== 'csv') return [];
-  const totals = proven.sums.map((of) => ({ of, name: `total_of_${names[of]}` }));
+  const totals = proven.sums.map((of) => ({ of, name: valueName(names, of) }));
   // Counted from the last record: those under the sum are blank ones that stand in the file.
   const record = profile.foot.length - 1;
   const values = totals.map(({ of, name }) => `${name}: {record: ${record}, field: ${of + 1}}`);
@@ -78,6 +78,14 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
       totals.length === 1 ? 'it was there for the check' : 'they were there for the check',
     ),
   ];
+}
+
+/** A value around a table has a name of letters, digits and _ alone, and becomes a column, which none other may be called. */
+function valueName(names: readonly string[], at: number): string {
+  const plain = `total_of_${names[at]}`;
+  const isFree = (name: string): boolean => !names.includes(name);
+  if (/^[A-Za-z_]\w*$/.test(plain) && isFree(plain)) return plain;
+  for (let name = `total_of_column_${at + 1}`; ; name += '_') if (isFree(name)) return name;
 }
 
 function marksOf(column: ColumnProfile): string {

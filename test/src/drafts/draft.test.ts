@@ -142,6 +142,18 @@ test('a sum at the foot is found above blank records', async (t) => {
   }
 });
 
+test('a sum has a name of its own whatever its column is called', async (t) => {
+  for (const [header, name] of [
+    ['Имя,Сумма', 'total_of_column_2'],
+    ['Total of Amount,Amount', 'total_of_column_2'],
+    ['Name,Amount', 'total_of_amount'],
+  ]) {
+    const lines = await drafted(t, `${header}\nx,1.50\ny,2.50\nz,12.25\nTotal,16.25\n`);
+    t.ok(lines.includes(`- {drop: {columns: ${name}}}  # it was there for the check`), lines.join('\n'));
+    t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
+  }
+});
+
 test('a word for a sum among the rows is no end of them', async (t) => {
   const rows = [
     'Acme,1.50',
