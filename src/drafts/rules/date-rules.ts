@@ -72,7 +72,7 @@ function lineOf(
   const parts = [`${grouped(reads)} of ${grouped(cells)} read`];
   if (form.rival !== null && proofs > 0)
     parts.push(`${grouped(proofs)} ${proofs === 1 ? 'excludes' : 'exclude'} ${form.rival}`);
-  else if (lender !== undefined && lender !== name) parts.push(`${lender} proves the order of day and month`);
+  else if (lender !== undefined && lender !== name) parts.push(`${scalar(lender)} proves the order of day and month`);
   else if (form.rival !== null) parts.push(`${form.rival} reads them too`);
   if (form.guess === 'century') parts.push('the century is a guess');
   if (form.guess === 'zone') parts.push('their time zone is not known: without timezone it is UTC');

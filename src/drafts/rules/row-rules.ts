@@ -1,7 +1,7 @@
 // Rows that are none of the table: sums at its foot, headers in its middle, blank ones; and rows that stand there twice.
 
 import type { ColumnProfile } from '../column-profile.ts';
-import { columnSet, counted, type DraftedSample, type DraftLine, list } from '../draft-line.ts';
+import { columnSet, counted, type DraftedSample, type DraftLine, list, quoted, scalar } from '../draft-line.ts';
 import { sumWord } from '../foot-rows.ts';
 import { DECIMAL_MARKS } from '../number-cells.ts';
 import { isBlank } from '../sample-profile.ts';
@@ -48,12 +48,17 @@ export function totalsLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;
   const proven = provenFooter(sample);
   if (proven === null || profile.head.format !== 'csv') return [];
-  const totals = proven.sums.map((of) => ({ of, name: valueName(names, of) }));
+  // A total has no way to write a name with a backtick.
+  const sums = proven.sums.filter((of) => !names[of]!.includes('`'));
+  if (sums.length === 0) return [];
+  const totals = sums.map((of) => ({ of, name: valueName(names, of) }));
   // Counted from the last record: those under the sum are blank ones that stand in the file.
   const record = profile.foot.length - 1;
   const values = totals.map(({ of, name }) => `${name}: {record: ${record}, field: ${of + 1}}`);
   const cells = totals.map(({ name }) => `${name}: run.meta.${name}`);
-  const checks = totals.map(({ of, name }) => `{expr: "sum(\`${names[of]}\`) - max(\`${name}\`)", equals: 0}`);
+  const checks = totals.map(
+    ({ of, name }) => `{expr: ${scalar(`sum(\`${names[of]}\`) - max(\`${name}\`)`)}, equals: 0}`,
+  );
   const made = columnSet(totals.map(({ name }) => name));
   const evidence =
     totals.length === 1
@@ -124,13 +129,14 @@ export function repeatedRowLines({ profile, names }: DraftedSample): DraftLine[]
   return [{ place: 'operation', text: `{dedupe: {by: ${list(names)}}}`, evidence, isActive: false }];
 }
 
+/** A column in an expression that stands within the single quotes of YAML. */
 export function expressionName(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `row["${name}"]`;
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `row[${expressionText(name)}]`;
 }
 
 /** Within the single quotes of YAML. */
 export function expressionText(text: string): string {
-  return JSON.stringify(text).replaceAll("'", "''");
+  return quoted(text).replaceAll("'", "''");
 }
 
 /** Words that an expression does not take for a column. */

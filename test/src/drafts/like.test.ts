@@ -6,6 +6,7 @@ import { likeScore } from '../../../bench/like-scores.ts';
 import { assign } from '../../../src/drafts/like/assignment.ts';
 import { NameScore } from '../../../src/drafts/like/name-score.ts';
 import { SYNONYMS } from '../../../src/drafts/like/synonyms.ts';
+import { checkTemplate } from '../../../workers/plan/check-template.ts';
 import { fc } from '../../random.ts';
 import { cli } from '../commands/command-line.ts';
 
@@ -96,6 +97,32 @@ test('a Template, a JSON Schema and a file of rows as the target', async (t) => 
   const rows = await draft('like.csv');
   t.match(rows, /- \{name: amount, match: \[Betrag\]\}/);
   t.notMatch(rows, / {4}- \{name: state, match: \[Buchungstag\]\}/);
+});
+
+test('a name of a target is written so that it reads as it is', async (t) => {
+  for (const [name, amount, checks] of [
+    ["Buyer's name", 'Amount', true],
+    ['The "name"', 'Amount "net"', true],
+    ['Na\\me', 'Am\\ount', true],
+    ['Name\nof buyer', 'Amount\nnet', true],
+    ['The `name`', 'The `amount`', false],
+    ['in', 'amount (EUR)', true],
+  ] as const) {
+    const sample = join(t.testdir({}), 'sample.csv');
+    const names = [name, amount, `${name} paid`, `${name} due`];
+    const header = names.map((text) => `"${text.replaceAll('"', '""')}"`).join(',');
+    writeFileSync(sample, `${header}\nx,1.50,01/02/2026,25/02/2026\ny,2.50,03/04/2026,04/04/2026\nTotal,4.00,,\n`);
+    const { status, stdout, stderr } = await cli('template', 'draft', sample, '--like', sample);
+    t.equal(status, 0, stderr);
+    t.match(stdout, /^ {2}- \{stop_when/m, `${name}: the end of the table is known`);
+    t.equal(/^ {2}- \{check_totals/m.test(stdout), checks, `${amount}: its sum is checked`);
+    const checked = checkTemplate(stdout, 'yaml');
+    t.strictSame(
+      'problems' in checked ? checked.problems : checked.template.fileColumns.map((column) => column.name),
+      names,
+      stdout,
+    );
+  }
 });
 
 test('what is no target is said', async (t) => {
