@@ -95,7 +95,11 @@ function onlyOffered(
   column: string | null = null,
 ): Mend {
   const fault = operations[at];
-  if (fault === undefined) throw new Error(`a draft was refused, and no line of it is at fault: ${trouble}`);
+  if (fault === undefined) {
+    // Once, as it is none of the operations any more.
+    if (operations.some(({ footer }) => footer !== undefined)) return withoutFooter('its check cannot be written');
+    throw new Error(`a draft was refused, and no line of it is at fault: ${trouble}`);
+  }
   if (fault.footer !== undefined)
     return withoutFooter(fault.footer === 'end' ? reason : 'the check of its amounts fails');
   return (line) => (line === fault ? withoutColumn(line, reason, column) : [line]);
