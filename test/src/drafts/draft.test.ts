@@ -154,6 +154,23 @@ test('a sum has a name of its own whatever its column is called', async (t) => {
   }
 });
 
+test('words for a sum, whole ones in any script', async (t) => {
+  for (const [word, isSum] of [
+    ['Итого', true],
+    ['Total général', true],
+    ['Итого:', true],
+    ['Итоговый', false],
+    ['Totalé', false],
+  ]) {
+    const lines = await drafted(t, `name,amount\nx,1.50\ny,2.50\nz,12.25\n${word},16.25\n`);
+    t.equal(
+      lines.some((line) => line.startsWith('- {stop_when:')),
+      isSum,
+      `${word}`,
+    );
+  }
+});
+
 test('a word for a sum among the rows is no end of them', async (t) => {
   const rows = [
     'Acme,1.50',
