@@ -134,3 +134,20 @@ test('what is no target is said', async (t) => {
   t.match(await like('broken.json'), { status: 1, stdout: '', stderr: /target cannot be read/ });
   t.match(await like('none.csv'), { status: 2, stderr: /no file/ });
 });
+
+test('a JSON Schema of lists of rows, and one that is broken', async (t) => {
+  const folder = t.testdir({ 'sample.csv': SAMPLE });
+  const like = (target: unknown): ReturnType<typeof cli> => {
+    writeFileSync(join(folder, 'like.json'), JSON.stringify(target));
+    return cli('template', 'draft', join(folder, 'sample.csv'), '--like', join(folder, 'like.json'));
+  };
+  const amount = { properties: { amount: { title: 'Betrag' } } };
+  for (const target of [amount, { items: amount }, { items: { items: amount } }, { ...amount, items: {} }]) {
+    t.match(await like(target), { status: 0, stdout: /- \{name: amount, match: \[Betrag\]\}/ }, JSON.stringify(target));
+  }
+  t.match(await like({ properties: { Betrag: true } }), { status: 0, stdout: /- \{name: Betrag\}/ });
+  for (const property of [null, false, 5, 'a', { enum: 5 }, { examples: 'a' }, { title: 5 }, { minimum: 'a' }]) {
+    const refused = await like({ properties: { amount: property } });
+    t.match(refused, { status: 1, stdout: '', stderr: /target has problems: the property "amount"/ }, `${property}`);
+  }
+});
