@@ -3,10 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { likeScore } from '../../../bench/like-scores.ts';
+import { ColumnProfile } from '../../../src/drafts/column-profile.ts';
 import { assign } from '../../../src/drafts/like/assignment.ts';
+import { matchColumns, type SampleColumn } from '../../../src/drafts/like/match-columns.ts';
 import { NameScore } from '../../../src/drafts/like/name-score.ts';
 import { SYNONYMS } from '../../../src/drafts/like/synonyms.ts';
+import type { TargetColumn } from '../../../src/drafts/like/target-column.ts';
 import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { processorClock } from '../../processor-clock.ts';
 import { fc } from '../../random.ts';
 import { cli } from '../commands/command-line.ts';
 
@@ -150,4 +154,39 @@ test('a JSON Schema of lists of rows, and one that is broken', async (t) => {
     const refused = await like({ properties: { amount: property } });
     t.match(refused, { status: 1, stdout: '', stderr: /target has problems: the property "amount"/ }, `${property}`);
   }
+});
+
+/** As many columns, their cells of some different texts. */
+function wideSample(columns: number, twice = ''): SampleColumn[] {
+  return Array.from({ length: columns }, (_, at) => {
+    const profile = new ColumnProfile([]);
+    for (let row = 0; row < 20; row++) profile.add(`text ${row} of ${at}`);
+    return { header: at === 1 && twice !== '' ? twice : `Measured value ${at} of station ${at % 17}`, profile };
+  });
+}
+
+test('many columns are compared in time, and too many by equal names alone', async (t) => {
+  const targetsOf = (sample: readonly SampleColumn[]): TargetColumn[] =>
+    sample.map(({ header, profile }) => ({
+      name: header.toUpperCase(),
+      aliases: [],
+      kind: 'text',
+      values: new Set(profile.values!.keys()),
+      range: null,
+    }));
+  const many = wideSample(300);
+  const clock = processorClock(process);
+  const from = clock();
+  t.equal(matchColumns(many, targetsOf(many)).filter(({ sample, target }) => sample === target).length, 300);
+  const spent = clock() - from;
+  // It was 3,300 ms when each pair was made ready anew.
+  t.ok(spent < 2_000, `${spent} ms`);
+  const more = wideSample(600, 'Measured value 0 of station 0');
+  t.strictSame(matchColumns(more, targetsOf(more)), [], 'spelt otherwise');
+  const equal = matchColumns(
+    more,
+    targetsOf(more).map((target, at) => ({ ...target, name: more[at]!.header })),
+  );
+  t.equal(equal.length, 598, 'a name that stands twice is no match');
+  t.ok(equal.every(({ sample, target, isAccepted }) => sample === target && isAccepted));
 });
