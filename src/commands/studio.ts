@@ -101,14 +101,21 @@ async function openStudio(args: readonly string[], io: CommandIo): Promise<numbe
   }
 }
 
-/** What a Template begins with that is not there yet: a draft of the sample, or nothing where it cannot be read. */
-async function beginningOf(make: () => Promise<string>, format: TemplateFormat, io: CommandIo): Promise<string> {
+/**
+ * What a Template begins with that is not there yet: a draft of the sample, or nothing where none can be made. A fault of ours is told
+ * with its stack, and is no reason not to open: a Template can be written without a draft.
+ */
+export async function beginningOf(
+  make: () => Promise<string>,
+  format: TemplateFormat,
+  io: Pick<CommandIo, 'stderr'>,
+): Promise<string> {
   try {
     const draft = await make();
     return format === 'yaml' ? draft : withoutOffers(draft);
   } catch (error) {
-    if (!isSampleRefused(error)) throw error;
-    io.stderr.write(`No draft of the sample could be made: ${error.message}\n`);
+    const why = isSampleRefused(error) ? error.message : ((error as Error).stack ?? String(error));
+    io.stderr.write(`No draft of the sample could be made: ${why}\n`);
     return format === 'yaml' ? EMPTY_YAML : EMPTY_JSON;
   }
 }

@@ -45,15 +45,19 @@ export async function draftOf(path: string, like: string | null = null): Promise
     overrides: { delimiter: null, headerRow: null },
   });
   try {
-    const runOn =
-      (file: string): RunSample =>
-      (template) =>
-        engine.run(file, template);
-    const targets = like === null ? null : await readTarget(like, runOn(like));
-    return await draftTemplate(path, runOn(path), targets);
+    const targets = like === null ? null : await readTarget(like, runsOf(engine, like));
+    return await draftTemplate(path, runsOf(engine, path), targets);
   } finally {
     await engine.close();
   }
+}
+
+/** Each Run leaves an output as large as the sample: the one before was read, and goes first. */
+export function runsOf(engine: LocalEngine, file: string): RunSample {
+  return (template) => {
+    engine.discard(file);
+    return engine.run(file, template);
+  };
 }
 
 /** The sample's or the target's fault: what cannot be read makes no draft. */

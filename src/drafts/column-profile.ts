@@ -1,5 +1,6 @@
 // What is counted of one column over a whole sample. It keeps cells only as far as rules need them: few different ones.
 import { type CompiledForm, DateCells } from './date-cells.ts';
+import { DigestRoom, type RepeatCounter } from './digest-counts.ts';
 import { NumberCells } from './number-cells.ts';
 
 /** A cell as the engine wrote it: a text, or what a file knew as a number, a boolean or JSON. */
@@ -8,9 +9,6 @@ export type SampleCell = string | number | boolean | object | null;
 /** Different values that are kept, of at most so many characters. */
 const VALUES_MAX = 50;
 const VALUE_LENGTH_MAX = 60;
-
-/** Different values that are told apart; a column with more is not said to be unique. */
-const DISTINCT_MAX = 200_000;
 
 /** Texts that mean "missing", as people and programs write them. */
 const MISSING = /^(?:-{1,3}|–|—|n\/?a|#n\/a|null|none|nil|k\.\s?a\.|keine angabe|\\n)$/i;
@@ -32,14 +30,13 @@ export class ColumnProfile {
   readonly missing = new Map<string, number>();
   /** Null: there are more. */
   values: Map<string, number> | null = new Map();
-  /** Cells that were there before; null: too many to tell. */
-  repeats: number | null = 0;
-  #distinct: Set<string> | null = new Set();
+  readonly #repeats: RepeatCounter;
   /** Blank cells under one that is not, in the same column. */
   blanksBelow = 0;
 
-  constructor(forms: readonly CompiledForm[]) {
+  constructor(forms: readonly CompiledForm[], room: DigestRoom = new DigestRoom()) {
     this.dates = new DateCells(forms);
+    this.#repeats = room.counter();
   }
 
   add(cell: SampleCell): void {
@@ -69,6 +66,11 @@ export class ColumnProfile {
     return [...this.missing.values()].reduce((left, count) => left - count, this.cells);
   }
 
+  /** Cells that were there before; null: too many to tell. */
+  get repeats(): number | null {
+    return this.#repeats.repeats;
+  }
+
   #count(text: string): void {
     if (this.values !== null) {
       const known = this.values.get(text);
@@ -76,9 +78,6 @@ export class ColumnProfile {
       else if (this.values.size < VALUES_MAX && text.length <= VALUE_LENGTH_MAX) this.values.set(text, 1);
       else this.values = null;
     }
-    if (this.#distinct === null || this.repeats === null) return;
-    if (this.#distinct.has(text)) this.repeats++;
-    else if (this.#distinct.size < DISTINCT_MAX) this.#distinct.add(text);
-    else this.#distinct = this.repeats = null;
+    this.#repeats.add(text);
   }
 }

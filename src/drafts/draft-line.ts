@@ -20,6 +20,8 @@ export interface DraftLine {
   readonly parameters?: string;
   /** Of an operation that takes rows out: how many, as they were counted. */
   readonly rowsDropped?: number;
+  /** Of a sum at the foot: where the table ends, or a part of the check of its amounts, whose lines hold together only. */
+  readonly footer?: 'end' | 'total';
 }
 
 export interface DraftedColumn {
@@ -40,7 +42,9 @@ export function cellLine(
     place: 'operation',
     text: `{${operation}: {${set}${parameters === '' ? '' : `, ${parameters}`}}}`,
     evidence:
-      columns.length === 1 ? only!.evidence : columns.map(({ name, evidence }) => `${name}: ${evidence}`).join('; '),
+      columns.length === 1
+        ? only!.evidence
+        : columns.map(({ name, evidence }) => `${scalar(name)}: ${evidence}`).join('; '),
     isActive,
     columns,
     parameters,
@@ -68,13 +72,16 @@ export function scalar(text: string): string {
   const isPlain =
     /^[\p{L}_][\p{L}\p{N}_]*(?: [\p{L}\p{N}_]+)*$/u.test(text) &&
     !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text);
-  return isPlain
-    ? text
-    : JSON.stringify(text)
-        .replaceAll('\u2028', '\\u2028')
-        .replaceAll('\u2029', '\\u2029')
-        .replaceAll('\u0085', '\\u0085')
-        .replaceAll('\u007f', '\\u007f');
+  return isPlain ? text : quoted(text);
+}
+
+/** In double quotes and on one line, as YAML and expressions read it. */
+export function quoted(text: string): string {
+  return JSON.stringify(text)
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029')
+    .replaceAll('\u0085', '\\u0085')
+    .replaceAll('\u007f', '\\u007f');
 }
 
 /** One column by itself, several as a list. */

@@ -5,8 +5,9 @@ export interface FootRow {
   readonly cells: readonly SampleCell[];
 }
 
+/** Whole words: \b would know letters of ASCII alone. */
 const SUM_WORD =
-  /^(?:grand total|sub-?total|totals?|sum|summe|gesamt(?:summe|betrag)?|zwischensumme|total général|somme|totale|totaal|suma|total general|итого)\b/iu;
+  /^(?:grand total|sub-?total|totals?|sum|summe|gesamt(?:summe|betrag)?|zwischensumme|total général|somme|totale|totaal|suma|total general|итого)(?![\p{L}\p{N}_])/iu;
 
 /**
  * The rows from the first sum on; none where the last rows have no such row. A sum's first cell is a word for it, and at most

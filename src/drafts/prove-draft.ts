@@ -2,7 +2,7 @@
 // instead: what is printed was seen to work.
 import { checkTemplate } from '../../workers/plan/check-template.ts';
 import type { RunReport } from '../../workers/run/report.ts';
-import { cellLine, type DraftLine } from './draft-line.ts';
+import { cellLine, counted, type DraftLine } from './draft-line.ts';
 import type { SampleProfile } from './sample-profile.ts';
 import { type RunSample, templateText } from './sample-run.ts';
 
@@ -16,18 +16,17 @@ export interface DraftProof {
 export async function proveDraft(lines: readonly DraftLine[], proof: DraftProof): Promise<readonly DraftLine[]> {
   let proven = lines;
   for (;;) {
-    const fault = await faultOf(proven, proof);
-    if (fault === null) return proven;
-    proven = proven.flatMap((line) => (fault.lines.includes(line) ? fault.mend(line) : [line]));
+    const mend = await mendOf(proven, proof);
+    if (mend === null) return proven;
+    proven = proven.flatMap(mend);
   }
 }
 
-interface Fault {
-  readonly lines: readonly DraftLine[];
-  readonly mend: (line: DraftLine) => readonly DraftLine[];
-}
+/** What becomes of each line; of those that are not at fault themselves. */
+type Mend = (line: DraftLine) => readonly DraftLine[];
 
-async function faultOf(lines: readonly DraftLine[], { profile, write, run }: DraftProof): Promise<Fault | null> {
+/** Null: nothing is at fault. */
+async function mendOf(lines: readonly DraftLine[], { profile, write, run }: DraftProof): Promise<Mend | null> {
   const operations = lines.filter(({ place, isActive }) => place === 'operation' && isActive);
   const source = write(lines);
   const checked = checkTemplate(source, 'yaml');
@@ -52,13 +51,28 @@ async function faultOf(lines: readonly DraftLine[], { profile, write, run }: Dra
     );
   }
   if (!hasSameHeader(report, profile)) return declared(lines, /^header_rows?:/);
-  const odd = operations.findIndex(({ rowsDropped = 0 }, at) => dropped(report, at) !== rowsDropped);
-  return odd < 0 ? null : onlyOffered(operations, odd, `it would take out ${dropped(report, odd)} rows`, '');
+  const odd = operations.findIndex((_, at) => droppedBy(operations, at, report, profile) !== dropsOf(operations[at]!));
+  if (odd < 0) return null;
+  const rows = counted(droppedBy(operations, odd, report, profile), 'row');
+  return onlyOffered(operations, odd, `it would take out ${rows}`, '');
 }
 
-function dropped({ operations }: RunReport, at: number): number {
+function dropsOf({ rowsDropped = 0 }: DraftLine): number {
+  return rowsDropped;
+}
+
+/** How many rows an operation took out. What comes behind the end of a table reaches no operation, and is counted in the sample. */
+function droppedBy(
+  lines: readonly DraftLine[],
+  at: number,
+  { operations }: RunReport,
+  { rows }: SampleProfile,
+): number {
   const step = operations[at];
-  return step === undefined ? 0 : step.rows_in - step.rows_out;
+  if (step === undefined) return 0;
+  if (lines[at]!.footer !== 'end') return step.rows_in - step.rows_out;
+  const before = lines.slice(0, at).reduce((sum, line) => sum + dropsOf(line), 0);
+  return rows - before - step.rows_out;
 }
 
 /** The names that a Template looks for tell where its header stands: it may be found elsewhere than without them. */
@@ -67,10 +81,10 @@ function hasSameHeader({ input }: RunReport, { head }: SampleProfile): boolean {
 }
 
 /** What was detected without names is said instead. */
-function declared(lines: readonly DraftLine[], settings: RegExp): Fault {
+function declared(lines: readonly DraftLine[], settings: RegExp): Mend {
   const places = lines.filter(({ text, isActive }) => settings.test(text) && !isActive);
   if (places.length === 0) throw new Error('a draft reads its sample otherwise than it was profiled');
-  return { lines: places, mend: (line) => [{ ...line, isActive: true }] };
+  return (line) => [places.includes(line) ? { ...line, isActive: true } : line];
 }
 
 function onlyOffered(
@@ -79,10 +93,28 @@ function onlyOffered(
   reason: string,
   trouble: string,
   column: string | null = null,
-): Fault {
-  const line = operations[at];
-  if (line === undefined) throw new Error(`a draft was refused, and no line of it is at fault: ${trouble}`);
-  return { lines: [line], mend: () => withoutColumn(line, reason, column) };
+): Mend {
+  const fault = operations[at];
+  if (fault === undefined) {
+    // Once, as it is none of the operations any more.
+    if (operations.some(({ footer }) => footer !== undefined)) return withoutFooter('its check cannot be written');
+    throw new Error(`a draft was refused, and no line of it is at fault: ${trouble}`);
+  }
+  if (fault.footer !== undefined)
+    return withoutFooter(fault.footer === 'end' ? reason : 'the check of its amounts fails');
+  return (line) => (line === fault ? withoutColumn(line, reason, column) : [line]);
+}
+
+/** Where the table ends is only offered, and nothing is checked against what stands there: it may be a row like others. */
+function withoutFooter(reason: string): Mend {
+  return (line) => {
+    if (line.footer === undefined) return [line];
+    return line.footer === 'total' ? [] : [doubted(line, reason)];
+  };
+}
+
+function doubted(line: DraftLine, reason: string): DraftLine {
+  return { ...line, isActive: false, evidence: `${reason}; ${line.evidence}` };
 }
 
 /** Of a line with several columns the one at fault alone is only offered. */
@@ -91,9 +123,9 @@ function withoutColumn(line: DraftLine, reason: string, column: string | null): 
   const operation = /^\{(\w+)/.exec(line.text)?.[1] ?? '';
   const left = columns.filter(({ name }) => name !== column);
   if (column === null || left.length === 0 || left.length === columns.length) {
-    return [{ ...line, isActive: false, evidence: `${reason}; ${line.evidence}` }];
+    return [doubted(line, reason)];
   }
   const taken = columns.filter(({ name }) => name === column);
-  const doubted = taken.map(({ name, evidence }) => ({ name, evidence: `${reason}; ${evidence}` }));
-  return [cellLine(operation, left, parameters, true), cellLine(operation, doubted, parameters, false)];
+  const offered = taken.map(({ name, evidence }) => ({ name, evidence: `${reason}; ${evidence}` }));
+  return [cellLine(operation, left, parameters, true), cellLine(operation, offered, parameters, false)];
 }

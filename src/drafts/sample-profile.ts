@@ -8,6 +8,7 @@ import { type Inspection, inspectFile } from '../../workers/run/inspect.ts';
 import type { CodeCounts } from '../../workers/run/report.ts';
 import { ColumnProfile, type SampleCell } from './column-profile.ts';
 import { compiledForms } from './date-cells.ts';
+import { DigestRoom, type RepeatCounter } from './digest-counts.ts';
 import { type FootRow, footersOf } from './foot-rows.ts';
 import { outputLines, type RunSample, templateText } from './sample-run.ts';
 
@@ -46,9 +47,6 @@ export class SampleRefusedError extends Error {
 
 /** Last rows among which a sum is looked for. */
 const FOOT_ROWS_MAX = 5;
-
-/** Rows that are compared with each other as a whole. */
-const COMPARED_ROWS_MAX = 500_000;
 
 /** Columns from the left that may say which rows belong together. */
 const KEY_COLUMNS_MAX = 8;
@@ -91,17 +89,18 @@ class RowCounter {
   readonly #columns: readonly ColumnProfile[];
   readonly #held: SampleRow[] = [];
   readonly #fills: Map<number, Set<number>> = new Map();
-  #seen: Set<string> | null = new Set();
+  readonly #repeats: RepeatCounter;
   #before: SampleRow = [];
   #bodyRows = 0;
   #blankRows = 0;
   #repeatedHeaders = 0;
-  #repeatedRows = 0;
 
   constructor(headers: readonly string[]) {
     this.#headers = headers.map((header) => headerKey(header, 'normal'));
     const forms = compiledForms();
-    this.#columns = headers.map(() => new ColumnProfile(forms));
+    const room = new DigestRoom();
+    this.#repeats = room.counter();
+    this.#columns = headers.map(() => new ColumnProfile(forms, room));
   }
 
   add(row: SampleRow): void {
@@ -120,7 +119,7 @@ class RowCounter {
       bodyRows: this.#bodyRows,
       blankRows: this.#blankRows,
       repeatedHeaders: this.#repeatedHeaders,
-      repeatedRows: this.#seen === null ? null : this.#repeatedRows,
+      repeatedRows: this.#repeats.repeats,
       foot: foot.map((cells) => ({ cells })),
       fills: [...this.#fills].flatMap(([column, keys]) => this.#key(keys).map((by) => ({ column, by }))),
     };
@@ -142,7 +141,7 @@ class RowCounter {
     }
     this.#bodyRows++;
     for (const [at, cell] of row.entries()) this.#columns[at]?.add(cell);
-    this.#compare(row);
+    this.#repeats.add(JSON.stringify(row));
     if (this.#before.length > 0) this.#followFills(row);
     this.#before = row;
   }
@@ -151,14 +150,6 @@ class RowCounter {
   #isHeader(row: SampleRow): boolean {
     if (this.#headers.filter((header) => header !== '').length < 2) return false;
     return row.every((cell, at) => headerKey(String(cell ?? ''), 'normal') === this.#headers[at]);
-  }
-
-  #compare(row: SampleRow): void {
-    if (this.#seen === null) return;
-    const text = JSON.stringify(row);
-    if (this.#seen.has(text)) this.#repeatedRows++;
-    else if (this.#seen.size < COMPARED_ROWS_MAX) this.#seen.add(text);
-    else this.#seen = null;
   }
 
   #followFills(row: SampleRow): void {

@@ -3,7 +3,7 @@
 import type { ColumnProfile } from '../column-profile.ts';
 import { assign } from './assignment.ts';
 import { NameScore } from './name-score.ts';
-import { isDigits, kindOf, type TargetColumn } from './target-column.ts';
+import { type ColumnKind, isDigits, kindOf, type TargetColumn } from './target-column.ts';
 
 export interface SampleColumn {
   readonly header: string;
@@ -40,6 +40,12 @@ const OTHER_KIND = 0.4;
 /** A name that says little is surer where the kinds are the same, and not texts, as most are. */
 const SAME_KIND = 0.1;
 
+/**
+ * Pairs of columns that are compared, 500 with 500: a second on one core, and some 30 MB. With more of them equal names
+ * alone count.
+ */
+const PAIRS_MAX = 250_000;
+
 interface Scored {
   readonly score: number;
   readonly nameScore: number;
@@ -48,31 +54,71 @@ interface Scored {
 
 /** One for each target that has a likely column, in the order of the targets. */
 export function matchColumns(sample: readonly SampleColumn[], targets: readonly TargetColumn[]): ColumnMatching[] {
+  if (sample.length * targets.length > PAIRS_MAX) return equalNames(sample, targets);
   const names = new NameScore();
-  const scored = targets.map((target) => sample.map((column) => scoreOf(column, target, names)));
+  const known = sample.map(knownOf);
+  const wanted = targets.map((target) => ({ ...target, shapes: new Set([...(target.values ?? [])].map(shapeOf)) }));
+  const scored = wanted.map((target) => known.map((column) => scoreOf(column, target, names)));
   const chosen = assign(scored.map((row) => row.map(({ score }) => score)));
   return chosen.flatMap((column, target) => {
     if (column === null) return [];
     const found = scored[target]![column]!;
     if (found.score < OFFERED_MIN) return [];
-    const others = [
-      ...scored[target]!.filter((_, at) => at !== column),
-      ...scored.filter((_, at) => at !== target).map((row) => row[column]!),
-    ];
-    const next = Math.max(0, ...others.map(({ score }) => score));
+    let next = 0;
+    for (const [at, { score }] of scored[target]!.entries()) if (at !== column) next = Math.max(next, score);
+    for (const [at, row] of scored.entries()) if (at !== target) next = Math.max(next, row[column]!.score);
     const isAccepted = found.score >= ACCEPTED_MIN && found.score - next >= MARGIN_MIN;
     return [{ sample: column, target, ...found, next, isAccepted }];
   });
 }
 
-function scoreOf({ header, profile }: SampleColumn, target: TargetColumn, names: NameScore): Scored {
+/** A name that stands twice on either side is nobody's. */
+function equalNames(sample: readonly SampleColumn[], targets: readonly TargetColumn[]): ColumnMatching[] {
+  const places = placesOf(sample.map(({ header }) => header));
+  const wanted = placesOf(targets.map(({ name }) => name));
+  return targets.flatMap(({ name }, target) => {
+    const [column, ...more] = places.get(name.trim()) ?? [];
+    if (column === undefined || more.length > 0 || wanted.get(name.trim())!.length > 1) return [];
+    return [{ sample: column, target, score: 1, nameScore: 1, valueScore: null, next: 0, isAccepted: true }];
+  });
+}
+
+function placesOf(names: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const [at, name] of names.entries()) {
+    const known = places.get(name.trim());
+    if (known === undefined) places.set(name.trim(), [at]);
+    else known.push(at);
+  }
+  return places;
+}
+
+/** What is compared of a column of the sample; made once, as it is compared with each target. */
+interface KnownColumn {
+  readonly header: string;
+  readonly kind: ColumnKind | null;
+  readonly isDigits: boolean;
+  readonly texts: readonly string[];
+  readonly shapes: readonly string[];
+}
+
+function knownOf({ header, profile }: SampleColumn): KnownColumn {
+  const texts = [...(profile.values?.keys() ?? [])];
+  return { header, kind: kindOf(profile), isDigits: isDigits(profile), texts, shapes: texts.map(shapeOf) };
+}
+
+interface WantedColumn extends TargetColumn {
+  readonly shapes: ReadonlySet<string>;
+}
+
+function scoreOf(column: KnownColumn, target: WantedColumn, names: NameScore): Scored {
+  const { header, kind } = column;
   const nameScore = Math.max(...[target.name, ...target.aliases].map((name) => names.of(header, name)));
-  const kind = kindOf(profile);
   const isOther =
-    kind !== null && target.kind !== null && kind !== target.kind && !(target.kind === 'date' && isDigits(profile));
+    kind !== null && target.kind !== null && kind !== target.kind && !(target.kind === 'date' && column.isDigits);
   // Text is what any column may be.
   if (isOther && target.kind !== 'text') return { score: nameScore * OTHER_KIND, nameScore, valueScore: 0 };
-  const valueScore = valuesOf(profile, target);
+  const valueScore = valuesOf(column, target);
   if (valueScore !== null) {
     const score = nameScore * (1 - VALUE_WEIGHT) + valueScore * VALUE_WEIGHT;
     // Free texts differ from file to file: columns of one name and kind are the same all the same.
@@ -84,12 +130,10 @@ function scoreOf({ header, profile }: SampleColumn, target: TargetColumn, names:
 }
 
 /** The greatest of: values that both have, and shapes that both have; for numbers how far their ranges overlap. */
-function valuesOf({ values }: ColumnProfile, target: TargetColumn): number | null {
-  if (values === null || values.size === 0 || target.values === null || target.values.size === 0) return null;
-  const texts = [...values.keys()];
+function valuesOf({ texts, shapes }: KnownColumn, target: WantedColumn): number | null {
+  if (texts.length === 0 || target.values === null || target.values.size === 0) return null;
   const overlap = texts.filter((text) => target.values!.has(text)).length / Math.min(texts.length, target.values.size);
-  const shapes = new Set([...target.values].map(shapeOf));
-  const sameShape = texts.filter((text) => shapes.has(shapeOf(text))).length / texts.length;
+  const sameShape = shapes.filter((shape) => target.shapes.has(shape)).length / texts.length;
   return Math.min(1, Math.max(overlap, sameShape, rangeOverlap(texts, target.range)));
 }
 

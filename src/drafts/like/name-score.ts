@@ -13,17 +13,37 @@ const QUALIFIED = [0.75, 0.74];
 const WORDS = 0.85;
 const TRIGRAMS = 0.8;
 
+/** What is compared of a name; made once, as each is compared with many. */
+interface NameForm {
+  readonly loose: string;
+  readonly snake: string;
+  readonly words: ReadonlySet<string>;
+  readonly trigrams: ReadonlySet<string>;
+}
+
 export class NameScore {
   readonly #meanings = meanings();
+  readonly #forms = new Map<string, NameForm>();
 
   of(one: string, other: string): number {
     if (one.trim() === other.trim()) return EXACT;
-    if (headerKey(one, 'loose') === headerKey(other, 'loose')) return LOOSE;
-    const [a, b] = [snakeCase(one), snakeCase(other)];
-    if (a === b) return LOOSE;
-    if (this.#areSynonyms(a, b)) return SYNONYM;
-    const [words, others] = [this.#words(a), this.#words(b)];
-    return Math.max(qualified(words, others), WORDS * dice(words, others), TRIGRAMS * dice(trigrams(a), trigrams(b)));
+    const [a, b] = [this.#form(one), this.#form(other)];
+    if (a.loose === b.loose || a.snake === b.snake) return LOOSE;
+    if (this.#areSynonyms(a.snake, b.snake)) return SYNONYM;
+    return Math.max(
+      qualified(a.words, b.words),
+      WORDS * dice(a.words, b.words),
+      TRIGRAMS * dice(a.trigrams, b.trigrams),
+    );
+  }
+
+  #form(name: string): NameForm {
+    const known = this.#forms.get(name);
+    if (known !== undefined) return known;
+    const snake = snakeCase(name);
+    const form = { loose: headerKey(name, 'loose'), snake, words: this.#words(snake), trigrams: trigrams(snake) };
+    this.#forms.set(name, form);
+    return form;
   }
 
   #areSynonyms(a: string, b: string): boolean {
@@ -58,6 +78,7 @@ function trigrams(name: string): Set<string> {
 
 function dice(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   if (one.size === 0 || other.size === 0) return 0;
-  const shared = [...one].filter((item) => other.has(item)).length;
+  let shared = 0;
+  for (const item of one) if (other.has(item)) shared++;
   return (2 * shared) / (one.size + other.size);
 }

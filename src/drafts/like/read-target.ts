@@ -24,7 +24,8 @@ export async function readTarget(path: string, run: RunSample): Promise<readonly
   const read = parseTemplate(source, format);
   if ('problems' in read) throw new TargetRefusedError(`The target cannot be read: ${read.problems[0]!.message}`);
   const { value } = read.text.root;
-  if (isSchema(value)) return columnsOfSchema(value);
+  const properties = propertiesOf(value);
+  if (properties !== null) return columnsOfSchema(properties);
   // JSON may also be rows, as a sample may.
   if (format === 'json' && (Array.isArray(value) || !isTemplate(value))) return await columnsOfRows(path, run);
   return columnsOfTemplate(source, format);
@@ -54,10 +55,6 @@ function kindOfType(type: string | undefined): ColumnKind | null {
   return type === 'date' || type === 'datetime' ? 'date' : null;
 }
 
-interface Schema {
-  readonly properties: Readonly<Record<string, SchemaColumn>>;
-}
-
 interface SchemaColumn {
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -68,16 +65,20 @@ interface SchemaColumn {
   readonly maximum?: number;
 }
 
-/** Of a row, or of a list of rows. */
-function isSchema(value: unknown): value is Schema | { readonly items: Schema } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { properties, items } = value as { properties?: unknown; items?: unknown };
-  return (typeof properties === 'object' && properties !== null) || isSchema(items);
+/** The properties of a row, of a list of rows, or of lists in it; null: it is no JSON Schema. */
+function propertiesOf(schema: unknown): object | null {
+  let inner = schema;
+  while (typeof inner === 'object' && inner !== null) {
+    const { properties, items } = inner as { readonly properties?: unknown; readonly items?: unknown };
+    if (typeof properties === 'object' && properties !== null) return properties;
+    inner = items;
+  }
+  return null;
 }
 
-function columnsOfSchema(schema: Schema | { readonly items: Schema }): TargetColumn[] {
-  const { properties } = 'items' in schema ? schema.items : schema;
-  return Object.entries(properties).map(([name, column]) => {
+function columnsOfSchema(properties: object): TargetColumn[] {
+  return Object.entries(properties).map(([name, schema]) => {
+    const column = schemaColumn(name, schema);
     const values = [...(column.enum ?? []), ...(column.examples ?? [])].map(String);
     const { minimum, maximum } = column;
     return {
@@ -88,6 +89,27 @@ function columnsOfSchema(schema: Schema | { readonly items: Schema }): TargetCol
       range: minimum === undefined || maximum === undefined ? null : [minimum, maximum],
     };
   });
+}
+
+/** Parts of a column that are read, and what each has to be. */
+const PARTS: Readonly<Record<string, (part: unknown) => boolean>> = {
+  title: (part) => typeof part === 'string',
+  enum: Array.isArray,
+  examples: Array.isArray,
+  minimum: (part) => typeof part === 'number',
+  maximum: (part) => typeof part === 'number',
+};
+
+/** True, as JSON Schema writes it, says nothing of a column but that it may be there. */
+function schemaColumn(name: string, schema: unknown): SchemaColumn {
+  const place = `The target has problems: the property ${JSON.stringify(name)}`;
+  if (schema === true) return {};
+  if (typeof schema !== 'object' || schema === null) throw new TargetRefusedError(`${place} is no object.`);
+  for (const [part, value] of Object.entries(schema)) {
+    if (Object.hasOwn(PARTS, part) && !PARTS[part]!(value))
+      throw new TargetRefusedError(`${place} has a ${part} that is none.`);
+  }
+  return schema;
 }
 
 function schemaKind({ type, format }: SchemaColumn): ColumnKind | null {

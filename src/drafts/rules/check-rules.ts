@@ -78,7 +78,7 @@ export function fillLines({ profile, names }: DraftedSample): DraftLine[] {
   return [...groups].map(([by, of]) => {
     const grouping = by === null ? '' : `, group_by: ${scalar(names[by]!)}`;
     const blanks = of.reduce((sum, name) => sum + profile.columns[names.indexOf(name)]!.blanksBelow, 0);
-    const where = by === null ? 'under a filled one' : `where ${names[by]} is that of the row above`;
+    const where = by === null ? 'under a filled one' : `where ${scalar(names[by]!)} is that of the row above`;
     return offer(`{fill_down: {columns: ${columnSet(of)}${grouping}}}`, `${counted(blanks, 'blank cell')} ${where}`);
   });
 }
@@ -127,7 +127,10 @@ export function signLines({ profile, names }: DraftedSample): DraftLine[] {
   const text = `{set: {columns: {amount_signed: '${expression}'}}}`;
   return [
     ...lines,
-    offer(text, `an amount is in ${debit} or in ${credit}, ${grouped(profile.bodyRows)} rows; both must be numbers`),
+    offer(
+      text,
+      `an amount is in ${scalar(debit)} or in ${scalar(credit)}, ${grouped(profile.bodyRows)} rows; both must be numbers`,
+    ),
   ];
 }
 

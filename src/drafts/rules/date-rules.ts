@@ -18,7 +18,7 @@ interface ReadColumn {
 export function dateLines({ profile, names }: DraftedSample): DraftLine[] {
   const read = profile.columns.flatMap((column, at): ReadColumn[] => {
     const reading = bestReading(column);
-    if (reading === null || isNumber(column, names[at]!, reading)) return [];
+    if (reading === null || mayBeNumber(names[at]!, reading)) return [];
     const isWhole = reading.reads === column.cells && column.nativeNumbers + column.nativeOthers === 0;
     const isProven = isWhole && (reading.form.rival === null || reading.proofs > 0);
     return [{ name: names[at]!, reading, isWhole, isProven }];
@@ -58,7 +58,7 @@ function bestReading({ dates, valueCells }: ColumnProfile): DateReading | null {
 }
 
 /** Digits without any mark are a date where the column is called so. */
-function isNumber(_column: ColumnProfile, name: string, { form }: DateReading): boolean {
+function mayBeNumber(name: string, { form }: DateReading): boolean {
   return form.guess === 'digits' && !isDateName(name);
 }
 
@@ -72,7 +72,7 @@ function lineOf(
   const parts = [`${grouped(reads)} of ${grouped(cells)} read`];
   if (form.rival !== null && proofs > 0)
     parts.push(`${grouped(proofs)} ${proofs === 1 ? 'excludes' : 'exclude'} ${form.rival}`);
-  else if (lender !== undefined && lender !== name) parts.push(`${lender} proves the order of day and month`);
+  else if (lender !== undefined && lender !== name) parts.push(`${scalar(lender)} proves the order of day and month`);
   else if (form.rival !== null) parts.push(`${form.rival} reads them too`);
   if (form.guess === 'century') parts.push('the century is a guess');
   if (form.guess === 'zone') parts.push('their time zone is not known: without timezone it is UTC');

@@ -1,6 +1,7 @@
 // Rows that are none of the table: sums at its foot, headers in its middle, blank ones; and rows that stand there twice.
 
-import { counted, type DraftedSample, type DraftLine, list } from '../draft-line.ts';
+import type { ColumnProfile } from '../column-profile.ts';
+import { columnSet, counted, type DraftedSample, type DraftLine, list, quoted, scalar } from '../draft-line.ts';
 import { sumWord } from '../foot-rows.ts';
 import { DECIMAL_MARKS } from '../number-cells.ts';
 import { isBlank } from '../sample-profile.ts';
@@ -38,53 +39,63 @@ export function footerLines(sample: DraftedSample): DraftLine[] {
     proven === null
       ? `${counted(profile.foot.length, 'row')} at the foot, whose amounts are not the sums of what stands above`
       : `${counted(profile.foot.length, 'row')} at the foot; ${counted(proven.sums.length, 'amount is the sum', 'amounts are the sums')} of what stands above`;
-  return [{ place: 'operation', text, evidence, isActive: proven !== null, rowsDropped: profile.foot.length }];
+  const line = { text, evidence, isActive: proven !== null, rowsDropped: profile.foot.length };
+  return [{ place: 'operation', ...line, footer: 'end' }];
 }
 
-/** A sum that was found once is looked for in each file. */
-export function footerColumns(sample: DraftedSample): { readonly name: string; readonly of: number }[] {
-  return (provenFooter(sample)?.sums ?? []).map((of) => ({ name: `total_of_${sample.names[of]}`, of }));
-}
-
+/** A sum that was found once is looked for in each file, in one line for all columns that have one. */
 export function totalsLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;
   const proven = provenFooter(sample);
   if (proven === null || profile.head.format !== 'csv') return [];
-  const record = profile.foot.slice(1).filter(({ cells }) => !cells.every(isBlank)).length;
-  const lines: DraftLine[] = [];
-  for (const { name, of } of footerColumns(sample)) {
-    const { decimal, grouping } = provenNotation(profile.columns[of]!)!;
-    const marks = `{decimal: "${decimal}"${grouping === '' ? '' : `, grouping: "${grouping}"`}}`;
-    const evidence = `the sum at the foot against the cells above it`;
-    lines.push(
-      { place: 'input', text: `footer: {${name}: {record: ${record}, field: ${of + 1}}}`, evidence, isActive: true },
-      {
-        place: 'operation',
-        text: `{set: {columns: {${name}: run.meta.${name}}}}`,
-        evidence: 'for the check below',
-        isActive: true,
-      },
-      {
-        place: 'operation',
-        text: `{parse_number: {columns: ${name}, ${marks.slice(1)}}`,
-        evidence: 'as the cells above it',
-        isActive: true,
-      },
-      {
-        place: 'operation',
-        text: `{check_totals: {checks: [{expr: "sum(\`${names[of]}\`) - max(\`${name}\`)", equals: 0}]}}`,
-        evidence,
-        isActive: true,
-      },
-      {
-        place: 'operation',
-        text: `{drop: {columns: ${name}}}`,
-        evidence: 'it was there for the check',
-        isActive: true,
-      },
-    );
-  }
-  return lines;
+  // A total has no way to write a name with a backtick.
+  const sums = proven.sums.filter((of) => !names[of]!.includes('`'));
+  if (sums.length === 0) return [];
+  const totals = sums.map((of) => ({ of, name: valueName(names, of) }));
+  // Counted from the last record: those under the sum are blank ones that stand in the file.
+  const record = profile.foot.length - 1;
+  const values = totals.map(({ of, name }) => `${name}: {record: ${record}, field: ${of + 1}}`);
+  const cells = totals.map(({ name }) => `${name}: run.meta.${name}`);
+  const checks = totals.map(
+    ({ of, name }) => `{expr: ${scalar(`sum(\`${names[of]}\`) - max(\`${name}\`)`)}, equals: 0}`,
+  );
+  const made = columnSet(totals.map(({ name }) => name));
+  const evidence =
+    totals.length === 1
+      ? 'the sum at the foot against the cells above it'
+      : 'the sums at the foot against the cells above them';
+  const operation = (text: string, why: string): DraftLine => ({
+    place: 'operation',
+    text,
+    evidence: why,
+    isActive: true,
+    footer: 'total',
+  });
+  return [
+    { place: 'input', text: `footer: {${values.join(', ')}}`, evidence, isActive: true, footer: 'total' },
+    operation(`{set: {columns: {${cells.join(', ')}}}}`, 'for the check below'),
+    ...totals.map(({ of, name }) =>
+      operation(`{parse_number: {columns: ${name}, ${marksOf(profile.columns[of]!)}}}`, 'as the cells above it'),
+    ),
+    operation(`{check_totals: {checks: [${checks.join(', ')}]}}`, evidence),
+    operation(
+      `{drop: {columns: ${made}}}`,
+      totals.length === 1 ? 'it was there for the check' : 'they were there for the check',
+    ),
+  ];
+}
+
+/** A value around a table has a name of letters, digits and _ alone, and becomes a column, which none other may be called. */
+function valueName(names: readonly string[], at: number): string {
+  const plain = `total_of_${names[at]}`;
+  const isFree = (name: string): boolean => !names.includes(name);
+  if (/^[A-Za-z_]\w*$/.test(plain) && isFree(plain)) return plain;
+  for (let name = `total_of_column_${at + 1}`; ; name += '_') if (isFree(name)) return name;
+}
+
+function marksOf(column: ColumnProfile): string {
+  const { decimal, grouping } = provenNotation(column)!;
+  return `decimal: "${decimal}"${grouping === '' ? '' : `, grouping: "${grouping}"`}`;
 }
 
 export function emptyRowLines(sample: DraftedSample): DraftLine[] {
@@ -118,13 +129,14 @@ export function repeatedRowLines({ profile, names }: DraftedSample): DraftLine[]
   return [{ place: 'operation', text: `{dedupe: {by: ${list(names)}}}`, evidence, isActive: false }];
 }
 
+/** A column in an expression that stands within the single quotes of YAML. */
 export function expressionName(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `row["${name}"]`;
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `row[${expressionText(name)}]`;
 }
 
 /** Within the single quotes of YAML. */
 export function expressionText(text: string): string {
-  return JSON.stringify(text).replaceAll("'", "''");
+  return quoted(text).replaceAll("'", "''");
 }
 
 /** Words that an expression does not take for a column. */

@@ -1,21 +1,11 @@
 // `template draft`: what it writes for a sample, what it only offers, and that nothing it does to a file loses or changes a cell.
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { checkTemplate } from '../../../workers/plan/check-template.ts';
 import { cli } from '../commands/command-line.ts';
 import { isCanonical, proveOn, withEngine } from './draft-proof.ts';
-
-async function drafted(t: Test, sample: string, name = 'sample.csv'): Promise<string[]> {
-  const path = join(t.testdir({}), name);
-  writeFileSync(path, sample);
-  const { status, stdout, stderr } = await cli('template', 'draft', path);
-  t.equal(status, 0, stderr);
-  const again = await cli('template', 'draft', path);
-  t.equal(again.stdout, stdout, 'the same file gives the same draft');
-  t.notOk('problems' in checkTemplate(stdout, 'yaml'), 'it checks');
-  return stdout.split('\n').map((line) => line.trim());
-}
+import { drafted } from './drafted.ts';
 
 test('usage', async (t) => {
   t.match(await cli('template', 'draft'), { status: 2, stderr: /one sample file/ });
@@ -79,33 +69,6 @@ test('a column of the same form lends the order of day and month', async (t) => 
     ),
     lines.join('\n'),
   );
-});
-
-test('a sum at the foot is checked where it is the sum, in this file and in others', async (t) => {
-  const file = (total: string): string => `text;amount\na;1.234,50\nb;-4,25\nTotal;${total}\n`;
-  const right = await drafted(t, file('1.230,25'));
-  t.ok(
-    right.some((line) => line.startsWith(`- {stop_when: {where: 'text == "Total"'}}`)),
-    right.join('\n'),
-  );
-  t.ok(right.some((line) => line.startsWith('- {check_totals:')));
-  const folder = t.testdir({ 'draft.yaml': right.join('\n') });
-  // The lines lost their indents above.
-  const path = join(folder, 'right.csv');
-  writeFileSync(path, file('1.230,25'));
-  writeFileSync(join(folder, 'draft.yaml'), (await cli('template', 'draft', path)).stdout);
-  const run = (name: string): ReturnType<typeof cli> =>
-    cli('run', join(folder, 'draft.yaml'), join(folder, name), '-o', join(folder, 'out.csv'));
-  writeFileSync(join(folder, 'other.csv'), 'text;amount\nc;10,00\nTotal;10,00\n');
-  writeFileSync(join(folder, 'wrong.csv'), file('1.230,26'));
-  t.match(await run('other.csv'), { status: 0 });
-  t.match(await run('wrong.csv'), { status: 1, stderr: /TEMPLATE_CHECK_FAILED/ });
-  const wrong = await drafted(t, file('1.230,26'));
-  t.ok(
-    wrong.some((line) => line.startsWith(`# - {stop_when:`)),
-    'another amount is a row like others, for all one knows',
-  );
-  t.notOk(wrong.some((line) => line.includes('check_totals')));
 });
 
 test('matters of meaning are never active', async (t) => {

@@ -3,9 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { likeScore } from '../../../bench/like-scores.ts';
+import { ColumnProfile } from '../../../src/drafts/column-profile.ts';
 import { assign } from '../../../src/drafts/like/assignment.ts';
+import { matchColumns, type SampleColumn } from '../../../src/drafts/like/match-columns.ts';
 import { NameScore } from '../../../src/drafts/like/name-score.ts';
 import { SYNONYMS } from '../../../src/drafts/like/synonyms.ts';
+import type { TargetColumn } from '../../../src/drafts/like/target-column.ts';
+import { checkTemplate } from '../../../workers/plan/check-template.ts';
+import { processorClock } from '../../processor-clock.ts';
 import { fc } from '../../random.ts';
 import { cli } from '../commands/command-line.ts';
 
@@ -98,6 +103,32 @@ test('a Template, a JSON Schema and a file of rows as the target', async (t) => 
   t.notMatch(rows, / {4}- \{name: state, match: \[Buchungstag\]\}/);
 });
 
+test('a name of a target is written so that it reads as it is', async (t) => {
+  for (const [name, amount, checks] of [
+    ["Buyer's name", 'Amount', true],
+    ['The "name"', 'Amount "net"', true],
+    ['Na\\me', 'Am\\ount', true],
+    ['Name\nof buyer', 'Amount\nnet', true],
+    ['The `name`', 'The `amount`', false],
+    ['in', 'amount (EUR)', true],
+  ] as const) {
+    const sample = join(t.testdir({}), 'sample.csv');
+    const names = [name, amount, `${name} paid`, `${name} due`];
+    const header = names.map((text) => `"${text.replaceAll('"', '""')}"`).join(',');
+    writeFileSync(sample, `${header}\nx,1.50,01/02/2026,25/02/2026\ny,2.50,03/04/2026,04/04/2026\nTotal,4.00,,\n`);
+    const { status, stdout, stderr } = await cli('template', 'draft', sample, '--like', sample);
+    t.equal(status, 0, stderr);
+    t.match(stdout, /^ {2}- \{stop_when/m, `${name}: the end of the table is known`);
+    t.equal(/^ {2}- \{check_totals/m.test(stdout), checks, `${amount}: its sum is checked`);
+    const checked = checkTemplate(stdout, 'yaml');
+    t.strictSame(
+      'problems' in checked ? checked.problems : checked.template.fileColumns.map((column) => column.name),
+      names,
+      stdout,
+    );
+  }
+});
+
 test('what is no target is said', async (t) => {
   const folder = t.testdir({ 'sample.csv': SAMPLE, 'bad.yaml': 'nam: x\n' });
   writeFileSync(join(folder, 'broken.json'), '{');
@@ -106,4 +137,56 @@ test('what is no target is said', async (t) => {
   t.match(await like('bad.yaml'), { status: 1, stdout: '', stderr: /target has problems/ });
   t.match(await like('broken.json'), { status: 1, stdout: '', stderr: /target cannot be read/ });
   t.match(await like('none.csv'), { status: 2, stderr: /no file/ });
+});
+
+test('a JSON Schema of lists of rows, and one that is broken', async (t) => {
+  const folder = t.testdir({ 'sample.csv': SAMPLE });
+  const like = (target: unknown): ReturnType<typeof cli> => {
+    writeFileSync(join(folder, 'like.json'), JSON.stringify(target));
+    return cli('template', 'draft', join(folder, 'sample.csv'), '--like', join(folder, 'like.json'));
+  };
+  const amount = { properties: { amount: { title: 'Betrag' } } };
+  for (const target of [amount, { items: amount }, { items: { items: amount } }, { ...amount, items: {} }]) {
+    t.match(await like(target), { status: 0, stdout: /- \{name: amount, match: \[Betrag\]\}/ }, JSON.stringify(target));
+  }
+  t.match(await like({ properties: { Betrag: true } }), { status: 0, stdout: /- \{name: Betrag\}/ });
+  for (const property of [null, false, 5, 'a', { enum: 5 }, { examples: 'a' }, { title: 5 }, { minimum: 'a' }]) {
+    const refused = await like({ properties: { amount: property } });
+    t.match(refused, { status: 1, stdout: '', stderr: /target has problems: the property "amount"/ }, `${property}`);
+  }
+});
+
+/** As many columns, their cells of some different texts. */
+function wideSample(columns: number, twice = ''): SampleColumn[] {
+  return Array.from({ length: columns }, (_, at) => {
+    const profile = new ColumnProfile([]);
+    for (let row = 0; row < 20; row++) profile.add(`text ${row} of ${at}`);
+    return { header: at === 1 && twice !== '' ? twice : `Measured value ${at} of station ${at % 17}`, profile };
+  });
+}
+
+test('many columns are compared in time, and too many by equal names alone', async (t) => {
+  const targetsOf = (sample: readonly SampleColumn[]): TargetColumn[] =>
+    sample.map(({ header, profile }) => ({
+      name: header.toUpperCase(),
+      aliases: [],
+      kind: 'text',
+      values: new Set(profile.values!.keys()),
+      range: null,
+    }));
+  const many = wideSample(300);
+  const clock = processorClock(process);
+  const from = clock();
+  t.equal(matchColumns(many, targetsOf(many)).filter(({ sample, target }) => sample === target).length, 300);
+  const spent = clock() - from;
+  // It was 3,300 ms when each pair was made ready anew.
+  t.ok(spent < 2_000, `${spent} ms`);
+  const more = wideSample(600, 'Measured value 0 of station 0');
+  t.strictSame(matchColumns(more, targetsOf(more)), [], 'spelt otherwise');
+  const equal = matchColumns(
+    more,
+    targetsOf(more).map((target, at) => ({ ...target, name: more[at]!.header })),
+  );
+  t.equal(equal.length, 598, 'a name that stands twice is no match');
+  t.ok(equal.every(({ sample, target, isAccepted }) => sample === target && isAccepted));
 });

@@ -1,0 +1,123 @@
+// Sums at the foot of a sample: where the table ends, and the check of their amounts.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { cli } from '../commands/command-line.ts';
+import { drafted } from './drafted.ts';
+
+test('a sum at the foot is checked where it is the sum, in this file and in others', async (t) => {
+  const file = (total: string): string => `text;amount\na;1.234,50\nb;-4,25\nTotal;${total}\n`;
+  const right = await drafted(t, file('1.230,25'));
+  t.ok(
+    right.some((line) => line.startsWith(`- {stop_when: {where: 'text == "Total"'}}`)),
+    right.join('\n'),
+  );
+  t.ok(right.some((line) => line.startsWith('- {check_totals:')));
+  const folder = t.testdir({ 'draft.yaml': right.join('\n') });
+  // The lines lost their indents above.
+  const path = join(folder, 'right.csv');
+  writeFileSync(path, file('1.230,25'));
+  writeFileSync(join(folder, 'draft.yaml'), (await cli('template', 'draft', path)).stdout);
+  const run = (name: string): ReturnType<typeof cli> =>
+    cli('run', join(folder, 'draft.yaml'), join(folder, name), '-o', join(folder, 'out.csv'));
+  writeFileSync(join(folder, 'other.csv'), 'text;amount\nc;10,00\nTotal;10,00\n');
+  writeFileSync(join(folder, 'wrong.csv'), file('1.230,26'));
+  t.match(await run('other.csv'), { status: 0 });
+  t.match(await run('wrong.csv'), { status: 1, stderr: /TEMPLATE_CHECK_FAILED/ });
+  const wrong = await drafted(t, file('1.230,26'));
+  t.ok(
+    wrong.some((line) => line.startsWith(`# - {stop_when:`)),
+    'another amount is a row like others, for all one knows',
+  );
+  t.notOk(wrong.some((line) => line.includes('check_totals')));
+});
+
+test('several sums at the foot are values of one footer', async (t) => {
+  const file = 'Name,Kind,Code,Net,Tax\nx,a,b,1.50,0.30\ny,a,b,2.50,0.50\nz,a,b,12.25,2.45\nTotal,,,16.25,3.25\n';
+  const lines = await drafted(t, file);
+  for (const text of [
+    'footer: {total_of_net: {record: 0, field: 4}, total_of_tax: {record: 0, field: 5}}',
+    `- {stop_when: {where: 'name == "Total"'}}`,
+    '- {check_totals: {checks: [{expr: "sum(`net`) - max(`total_of_net`)", equals: 0}, {expr: "sum(`tax`) - max(`total_of_tax`)", equals: 0}]}}',
+    '- {drop: {columns: [total_of_net, total_of_tax]}}',
+  ]) {
+    t.ok(
+      lines.some((line) => line.startsWith(text)),
+      `${text}\n${lines.join('\n')}`,
+    );
+  }
+});
+
+test('a sum at the foot is found above blank records', async (t) => {
+  for (const [below, record] of [
+    [',', 1],
+    [',\n', 1],
+    ['\n\n', 0],
+    [',\n\n , \n', 2],
+  ] as const) {
+    const lines = await drafted(t, `Name,Amount\nx,1.50\ny,2.50\nz,12.25\nTotal,16.25\n${below}`);
+    const text = `footer: {total_of_amount: {record: ${record}, field: 2}}`;
+    t.ok(
+      lines.some((line) => line.startsWith(text)),
+      `${text}\n${lines.join('\n')}`,
+    );
+    t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
+    t.ok(lines.some((line) => line.startsWith('- {stop_when:')));
+  }
+});
+
+test('a sum has a name of its own whatever its column is called', async (t) => {
+  for (const [header, name] of [
+    ['Имя,Сумма', 'total_of_column_2'],
+    ['Total of Amount,Amount', 'total_of_column_2'],
+    ['Name,Amount', 'total_of_amount'],
+  ]) {
+    const lines = await drafted(t, `${header}\nx,1.50\ny,2.50\nz,12.25\nTotal,16.25\n`);
+    t.ok(lines.includes(`- {drop: {columns: ${name}}}  # it was there for the check`), lines.join('\n'));
+    t.ok(lines.some((line) => line.startsWith('- {check_totals:')));
+  }
+});
+
+test('words for a sum, whole ones in any script', async (t) => {
+  for (const [word, isSum] of [
+    ['Итого', true],
+    ['Total général', true],
+    ['Итого:', true],
+    ['Итоговый', false],
+    ['Totalé', false],
+  ]) {
+    const lines = await drafted(t, `name,amount\nx,1.50\ny,2.50\nz,12.25\n${word},16.25\n`);
+    t.equal(
+      lines.some((line) => line.startsWith('- {stop_when:')),
+      isSum,
+      `${word}`,
+    );
+  }
+});
+
+test('a word for a sum among the rows is no end of them', async (t) => {
+  const rows = [
+    'Acme,1.50',
+    'Total,2.50',
+    'Beta,3.25',
+    'B,1.00',
+    'C,1.00',
+    'D,1.00',
+    'E,1.00',
+    'F,1.00',
+    'Total,12.25',
+  ];
+  const lines = await drafted(t, `Client,Amount\n${rows.join('\n')}\n`);
+  t.match(lines.find((line) => line.includes('stop_when')) ?? '', /^# - \{stop_when: .*1 row at the foot/);
+  t.notOk(
+    lines.some((line) => line.includes('total_of_amount')),
+    lines.join('\n'),
+  );
+  // Without a check of amounts the rows alone tell.
+  const objects = rows.map((row) => JSON.stringify({ client: row.split(',')[0], amount: row.split(',')[1] }));
+  const others = await drafted(t, `${objects.join('\n')}\n`, 'sample.ndjson');
+  t.match(
+    others.find((line) => line.includes('stop_when')) ?? '',
+    /^# - .*it would take out 8 rows; 1 row at the foot/,
+  );
+});

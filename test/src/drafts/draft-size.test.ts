@@ -1,0 +1,67 @@
+// What a draft of a large sample takes of the disk and of the heap.
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { test } from 'tap';
+import { runsOf } from '../../../src/commands/template-draft.ts';
+import { DigestRoom } from '../../../src/drafts/digest-counts.ts';
+import { templateText } from '../../../src/drafts/sample-run.ts';
+import { withEngine } from './draft-proof.ts';
+
+test('one output of a sample stands on the disk at a time', async (t) => {
+  const folder = t.testdir({});
+  const sample = join(folder, 'sample.csv');
+  // Larger than an output that stays in memory.
+  writeFileSync(sample, `name,amount\n${'a text of some length,1.50\n'.repeat(100_000)}`);
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = temporary;
+  t.teardown(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  await withEngine(async (engine) => {
+    const run = runsOf(engine, sample);
+    for (let round = 1; round <= 3; round++) {
+      await run(templateText('operations: []\noutput: {format: csv}\n', 'yaml'));
+      const files = readdirSync(temporary, { recursive: true, encoding: 'utf8' });
+      t.equal(files.filter((name) => name.endsWith('.output')).length, 1, `round ${round}`);
+    }
+  });
+});
+
+const ROWS = 6_000;
+const COLUMNS = 20;
+
+test('the cells of a sample are not kept', async (t) => {
+  const sample = join(t.testdir({}), 'sample.csv');
+  const header = Array.from({ length: COLUMNS }, (_, at) => `text ${at}`).join(',');
+  const cell = (row: number, at: number): string => `${row % (ROWS / 2)} ${at} `.padEnd(400, 'some words ');
+  const rows = Array.from({ length: ROWS }, (_, row) =>
+    Array.from({ length: COLUMNS }, (__, at) => `${cell(row, at)}.`).join(','),
+  );
+  writeFileSync(sample, `${header}\n${rows.join('\n')}\n`);
+  const program = new URL('../../../src/commands/run-cli.js', import.meta.url);
+  const code = `const { runCli } = await import(${JSON.stringify(program)});
+    process.exitCode = await runCli(process.argv.slice(1), process);`;
+  const args = ['--max-old-space-size=64', '--input-type=module', '-e', code, 'template', 'draft', sample];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  t.match(stdout, /name: text_19, match: \[text 19\]\} {2}# 6,000 cells, 3,000 different ones/);
+  t.match(stdout, /# - \{dedupe: .*3,000 rows equal to one above/);
+});
+
+test('where digests have no room any more, the last to ask keeps none', async (t) => {
+  const room = new DigestRoom(5);
+  const [first, second] = [room.counter(), room.counter()];
+  for (const text of ['a', 'b', 'a', 'é'.repeat(1_000)]) first.add(text);
+  for (const text of ['a', 'b', 'b']) second.add(text);
+  t.strictSame([first.repeats, second.repeats], [1, 1]);
+  second.add('c');
+  t.strictSame([first.repeats, second.repeats], [1, null]);
+  for (const text of ['c', 'd', 'd']) first.add(text);
+  t.equal(first.repeats, 2, 'what the other had is free');
+  first.add('e');
+  t.equal(first.repeats, null, 'more than there is room for at all');
+});
