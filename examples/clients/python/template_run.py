@@ -1,6 +1,6 @@
 """Client of the Template Run Service in one file: Python 3.9 or later, nothing but the standard library.
 
-It keeps the rules of docs/client.md: each call has one Idempotency-Key, so that a Run is charged once whatever has to be tried
+It keeps the rules of docs/how-to/send-files.md: each call has one Idempotency-Key, so that a Run is charged once whatever has to be tried
 again; uploads and downloads are streamed; a download goes on where it was cut, and its file gets its name when it is whole.
 
     client = TemplateRunClient("https://runs.example.com", os.environ["TEMPLATE_RUN_API_KEY"])
