@@ -297,7 +297,8 @@ class _Connections:
             # Wakes up whoever sends, reads or connects.
             for sock in self._open:
                 with contextlib.suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
+                    # That of a TLS socket forgets first that there is TLS: another thread's next bytes would go out in clear.
+                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     def close_idle(self) -> None:
         with self._lock:

@@ -157,6 +157,27 @@ t.test('what is given up ends at once, and leaves nothing', { skip }, async (t) 
   }
 });
 
+t.test('giving up a TLS connection leaves it one', { skip }, async (t) => {
+  const program = `
+import socket, ssl, sys
+sys.path.insert(0, "examples/clients/python")
+from template_run import TemplateRunClient
+client = TemplateRunClient("https://127.0.0.1", "trs_key")
+mine, theirs = socket.socketpair()
+secure = ssl.create_default_context().wrap_socket(mine, server_hostname="a", do_handshake_on_connect=False)
+client._connections._hold(secure)
+client.cancel()
+try:
+    secure.write(b"a cell")
+except (OSError, ValueError) as error:
+    print(type(error).__mro__)
+print(theirs.recv(100))`;
+  const { stdout, stderr } = spawnSync('python3', ['-c', program], { encoding: 'utf8', env });
+  // Of a socket that has forgotten its TLS it says ValueError: what is sent by other ways would be in clear.
+  t.match(stdout, /^\(.*OSError.*\)\nb''\n$/, stderr);
+  t.notMatch(stdout, /ValueError/);
+});
+
 t.test('errors are told as they are, once', { skip }, async (t) => {
   const { number: _, ...asked } = { number: 0, key: 'trs_key', source: join(folder, 'in.csv'), kind: 'path' } as const;
   writeFileSync(asked.source, 'id,amount\n1,2\n');
