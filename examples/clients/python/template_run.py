@@ -15,6 +15,7 @@ import argparse
 import base64
 import concurrent.futures
 import contextlib
+import errno
 import hashlib
 import http.client
 import io
@@ -187,6 +188,10 @@ class TemplateRunClient:
         """`run` and `download` in one: a Run that is lost between the two is made again under the same key, and not charged
         again. Returns the Run and the path."""
         options.setdefault("idempotency_key", str(uuid.uuid4()))
+        if not callable(target):
+            # A Run is charged: that its output cannot be written is told before.
+            with _Part(os.fspath(target)):
+                pass
         losses = 0
         while True:
             run = self.run(template, source, **options)
@@ -578,6 +583,8 @@ class _Part:
     """An output on its way into a file: it gets its name when it is whole, and nothing is left of it when it is given up."""
 
     def __init__(self, path: str) -> None:
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         self._path = path
         self._part_path = f"{path}.{uuid.uuid4()}.part"
         self._file = open(self._part_path, "xb", buffering=0)
@@ -755,12 +762,12 @@ def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: 
             print(line, file=stream, flush=True)
 
     def send_one(file: str, stem: str) -> bool:
-        def target(run: dict) -> str:
-            ending = os.path.splitext(run["output"]["name"])[1]
-            return os.path.join(options.output, stem + ending) if is_folder else options.output
+        def in_folder(run: dict) -> str:
+            return os.path.join(options.output, stem + os.path.splitext(run["output"]["name"])[1])
 
         try:
             parameters = {"delimiter": options.delimiter, "header_row": options.header_row}
+            target = in_folder if is_folder else options.output
             run, path = client.transform(options.template, file, target, **parameters)
         except (TemplateRunError, OSError, ValueError) as error:
             say(f"{file}: {error}", sys.stderr)

@@ -247,6 +247,10 @@ t.test('the command line sends files and tells the usage', { skip }, async (t) =
   t.equal(run('send', 'pick', files[0]!, '-o', inputs, '--key', key).status, 2, 'no input is written over');
   t.equal(run('send', 'pick', files[0]!, '-o', files[0]!, '--key', key).status, 2);
   t.equal(run('send', 'pick', files[0]!, '-o', outputs).status, 2, 'no key');
+  const nowhere = run('send', 'pick', files[0]!, '-o', join(folder, 'missing', 'a.csv'), '--key', key);
+  t.equal(nowhere.status, 1);
+  t.match(nowhere.stderr, /^[^\n]*No such file or directory[^\n]*\n$/);
+  t.match(JSON.parse(run('usage', '--key', key).stdout), { used: 2 }, 'no Run is charged whose output has no place');
 });
 
 t.test('it is of Python 3.9, and imports its standard library alone', { skip }, async (t) => {
