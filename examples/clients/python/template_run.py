@@ -727,17 +727,21 @@ def main(arguments: Optional[list] = None) -> int:
         each.add_argument("--key", metavar="FILE", help="file with the API key, or TEMPLATE_RUN_API_KEY")
         each.add_argument("--retries", metavar="N", type=int, default=RETRIES)
     options = parser.parse_args(arguments)
-    key = os.environ.get("TEMPLATE_RUN_API_KEY", "")
-    if options.key is not None:
-        with open(options.key, encoding="utf-8") as file:
-            key = file.read().strip()
-    if not options.url or not key:
-        parser.error("write --url and --key FILE, or set TEMPLATE_RUN_URL and TEMPLATE_RUN_API_KEY")
-    with TemplateRunClient(options.url, key, retries=options.retries) as client:
-        if options.command == "send":
-            return _send_files(client, options, parser)
-        print(json.dumps(client.usage(), indent=2))
-        return 0
+    try:
+        key = os.environ.get("TEMPLATE_RUN_API_KEY", "")
+        if options.key is not None:
+            with open(options.key, encoding="utf-8") as file:
+                key = file.read().strip()
+        if not options.url or not key:
+            parser.error("write --url and --key FILE, or set TEMPLATE_RUN_URL and TEMPLATE_RUN_API_KEY")
+        with TemplateRunClient(options.url, key, retries=options.retries) as client:
+            if options.command == "send":
+                return _send_files(client, options, parser)
+            print(json.dumps(client.usage(), indent=2))
+            return 0
+    except (TemplateRunError, OSError, ValueError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
 
 
 def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:

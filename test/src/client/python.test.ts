@@ -251,6 +251,16 @@ t.test('the command line sends files and tells the usage', { skip }, async (t) =
   t.equal(nowhere.status, 1);
   t.match(nowhere.stderr, /^[^\n]*No such file or directory[^\n]*\n$/);
   t.match(JSON.parse(run('usage', '--key', key).stdout), { used: 2 }, 'no Run is charged whose output has no place');
+  const down = ['--url', 'http://127.0.0.1:1', '--retries', '0'];
+  for (const words of [
+    ['--key', join(folder, 'none')],
+    ['--key', key, ...down],
+    ['--key', key, '--url', 'ftp://a'],
+  ]) {
+    const { status, stdout, stderr } = run('usage', ...words);
+    t.match({ status, stdout }, { status: 1, stdout: '' });
+    t.match(stderr, /^template_run\.py: [^\n]+\n$/, 'one line, and no traceback');
+  }
 });
 
 t.test('it is of Python 3.9, and imports its standard library alone', { skip }, async (t) => {
