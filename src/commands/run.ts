@@ -110,7 +110,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let done = 0;
   const files = { all: outputs.length, done: () => done };
-  const progress = new Progress(io.stderr, (s) => progressLine(files, engine, s), switches.has('progress'));
+  const progress = new Progress(io.stderr, (seconds) => progressLine(files, engine, seconds), switches.has('progress'));
   const showCell = switches.has('show-cell') ? template : null;
   const runOne = async (output: OutputTarget, index: number): Promise<boolean> => {
     const kept = [output, ...rejects.slice(index, index + 1)];

@@ -50,7 +50,7 @@ export class PlaceTurns {
         clearTimeout(timer);
         this.#limited.delete(giveUp);
         this.#waiting.delete(begin);
-        reject(new SharedStoreUnavailableError(this.#what, new Error('it does not answer'), false));
+        reject(new SharedStoreUnavailableError(this.#what, new Error('it does not answer')));
       };
       const timer = setTimeout(giveUp, this.#isHurried ? 0 : milliseconds);
       this.#limited.add(giveUp);

@@ -10,12 +10,8 @@ export class StoreUnavailableError extends Error {
 
 /** The same of a store that several nodes share. It has been logged when it went away: requests that meet it are not. */
 export class SharedStoreUnavailableError extends StoreUnavailableError {
-  /** Whether what was asked for may have been done, or may still be. */
-  readonly isInDoubt: boolean;
-
-  constructor(what: string, cause: unknown, isInDoubt: boolean) {
+  constructor(what: string, cause: unknown) {
     super(what, cause);
     this.name = 'SharedStoreUnavailableError';
-    this.isInDoubt = isInDoubt;
   }
 }

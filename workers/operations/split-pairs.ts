@@ -8,6 +8,7 @@ import { CellFault, valueEdit } from '../execution/cells/value-cells.ts';
 import { type WalkedColumns, walkedEdits } from '../execution/cells/walked-cells.ts';
 import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts';
 import { columnName } from '../execution/parameters/column-set.ts';
+import * as words from '../kernel/layout/split-pairs.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
@@ -112,15 +113,21 @@ export const splitPairs = defineOperation({
 
 function startPairs(planned: Plan, context: OperatorContext): Operator {
   const reader = new CellReader('text', context.indexOf(planned.source));
-  const single = (text: string, index: number): string | null | CellFault =>
-    pairValue(text, planned.keys[index]!, planned, index === 0 && planned.otherIsError);
+  const indexes = new Map(planned.keys.map((key, index) => [key, index]));
+  // A long text is asked for each of its keys in turn, and read once.
+  let last: PairValues | null = null;
+  const single = (text: string, index: number): string | null | CellFault => {
+    const read = last?.text === text ? last : pairValues(text, planned, indexes);
+    last = index === planned.keys.length - 1 ? null : read;
+    // One error for a row, however many columns it has values for.
+    return index === 0 && planned.otherIsError && read.hasOther ? new CellFault('NO_MATCH') : read.values[index]!;
+  };
   const singly = (index: number): CellEdit =>
     valueEdit(context, {
       type: 'text',
       bind: (batch) => reader.bind(batch),
       compute(row) {
         const text = reader.text(row);
-        // One error for a row, however many columns it has values for.
         return text === null ? null : single(text, index);
       },
     });
@@ -153,19 +160,33 @@ function walkOf({ pair, key, keys, otherIsError }: Plan, context: OperatorContex
   const isOdd = [pair, key, ...keys].some((text) => Buffer.from(text).toString() !== text);
   if (otherIsError || isLong || isOdd) return null;
   const { heap } = context.arena;
+  const { indexPairKeys, splitPairs } = context.kernel.exports;
   const [between, behindKey] = [placeText(heap, pair), placeText(heap, key)];
   const placed = keys.map((text) => placeText(heap, text));
   const list = heap.allocate(keys.length * 8);
+  const slots = heap.allocate(words.KEY_SLOTS * 4);
+  const state = heap.allocate(words.STATE_BYTES);
   heap.u32.set(
     placed.flatMap(({ at, bytes }) => [at, bytes]),
     list >>> 2,
   );
-  const { splitPairs } = context.kernel.exports;
-  return (_walker, { views, rows, count, found, stride, todo }) => {
-    const separators = [between.at, between.bytes, behindKey.at, behindKey.bytes] as const;
-    splitPairs(views, rows, count, ...separators, list, keys.length, found, stride, todo);
-    return count;
+  const put = (word: number, value: number): void => {
+    heap.u32[(state + word) >>> 2] = value;
   };
+  put(words.PAIR, between.at);
+  put(words.PAIR_BYTES, between.bytes);
+  put(words.COLON, behindKey.at);
+  put(words.COLON_BYTES, behindKey.bytes);
+  put(words.KEYS, list);
+  put(words.KEY_COUNT, keys.length);
+  put(words.SLOTS, slots);
+  put(words.POSITION, 0);
+  put(words.NEXT_PAIR, 0);
+  indexPairKeys(state);
+  return (_walker, { views, rows, count, found, stride, todo }) =>
+    splitPairs(state, views, rows, count, found, stride, todo) === 1
+      ? count
+      : heap.u32[(state + words.POSITION) >>> 2]!;
 }
 
 function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
@@ -200,18 +221,25 @@ function keyOf(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** The value of a key, null where there is none; with `isStrict` a CellFault where anything else stands in the text. */
-function pairValue(text: string, wanted: string, plan: Plan, isStrict: boolean): string | null | CellFault {
-  let found: string | null = null;
+interface PairValues {
+  readonly text: string;
+  /** Of each key. */
+  readonly values: readonly (string | null)[];
+  /** Whether anything else stands in the text. */
+  readonly hasOther: boolean;
+}
+
+function pairValues(text: string, plan: Plan, indexes: ReadonlyMap<string, number>): PairValues {
+  const values: (string | null)[] = plan.keys.map(() => null);
+  let hasOther = false;
   for (let from = 0; from <= text.length; ) {
     const end = text.indexOf(plan.pair, from);
     const part = text.slice(from, end < 0 ? text.length : end);
     from = end < 0 ? text.length + 1 : end + plan.pair.length;
     const at = part.indexOf(plan.key);
-    const key = at < 0 ? null : keyOf(part.slice(0, at));
-    if (key === wanted) found = part.slice(at + plan.key.length).trim() || null;
-    else if (isStrict && part.trim() !== '' && (key === null || !plan.keys.includes(key)))
-      return new CellFault('NO_MATCH');
+    const index = at < 0 ? undefined : indexes.get(keyOf(part.slice(0, at)));
+    if (index !== undefined) values[index] = part.slice(at + plan.key.length).trim() || null;
+    else hasOther ||= part.trim() !== '';
   }
-  return found;
+  return { text, values, hasOther };
 }

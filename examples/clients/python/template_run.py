@@ -1,6 +1,6 @@
 """Client of the Template Run Service in one file: Python 3.9 or later, nothing but the standard library.
 
-It keeps the rules of docs/client.md: each call has one Idempotency-Key, so that a Run is charged once whatever has to be tried
+It keeps the rules of docs/how-to/send-files.md: each call has one Idempotency-Key, so that a Run is charged once whatever has to be tried
 again; uploads and downloads are streamed; a download goes on where it was cut, and its file gets its name when it is whole.
 
     client = TemplateRunClient("https://runs.example.com", os.environ["TEMPLATE_RUN_API_KEY"])
@@ -15,6 +15,7 @@ import argparse
 import base64
 import concurrent.futures
 import contextlib
+import errno
 import hashlib
 import http.client
 import io
@@ -187,6 +188,10 @@ class TemplateRunClient:
         """`run` and `download` in one: a Run that is lost between the two is made again under the same key, and not charged
         again. Returns the Run and the path."""
         options.setdefault("idempotency_key", str(uuid.uuid4()))
+        if not callable(target):
+            # A Run is charged: that its output cannot be written is told before.
+            with _Part(os.fspath(target)):
+                pass
         losses = 0
         while True:
             run = self.run(template, source, **options)
@@ -297,7 +302,8 @@ class _Connections:
             # Wakes up whoever sends, reads or connects.
             for sock in self._open:
                 with contextlib.suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
+                    # That of a TLS socket forgets first that there is TLS: another thread's next bytes would go out in clear.
+                    socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
     def close_idle(self) -> None:
         with self._lock:
@@ -577,6 +583,8 @@ class _Part:
     """An output on its way into a file: it gets its name when it is whole, and nothing is left of it when it is given up."""
 
     def __init__(self, path: str) -> None:
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         self._path = path
         self._part_path = f"{path}.{uuid.uuid4()}.part"
         self._file = open(self._part_path, "xb", buffering=0)
@@ -719,17 +727,21 @@ def main(arguments: Optional[list] = None) -> int:
         each.add_argument("--key", metavar="FILE", help="file with the API key, or TEMPLATE_RUN_API_KEY")
         each.add_argument("--retries", metavar="N", type=int, default=RETRIES)
     options = parser.parse_args(arguments)
-    key = os.environ.get("TEMPLATE_RUN_API_KEY", "")
-    if options.key is not None:
-        with open(options.key, encoding="utf-8") as file:
-            key = file.read().strip()
-    if not options.url or not key:
-        parser.error("write --url and --key FILE, or set TEMPLATE_RUN_URL and TEMPLATE_RUN_API_KEY")
-    with TemplateRunClient(options.url, key, retries=options.retries) as client:
-        if options.command == "send":
-            return _send_files(client, options, parser)
-        print(json.dumps(client.usage(), indent=2))
-        return 0
+    try:
+        key = os.environ.get("TEMPLATE_RUN_API_KEY", "")
+        if options.key is not None:
+            with open(options.key, encoding="utf-8") as file:
+                key = file.read().strip()
+        if not options.url or not key:
+            parser.error("write --url and --key FILE, or set TEMPLATE_RUN_URL and TEMPLATE_RUN_API_KEY")
+        with TemplateRunClient(options.url, key, retries=options.retries) as client:
+            if options.command == "send":
+                return _send_files(client, options, parser)
+            print(json.dumps(client.usage(), indent=2))
+            return 0
+    except (TemplateRunError, OSError, ValueError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
 
 
 def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -754,12 +766,12 @@ def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: 
             print(line, file=stream, flush=True)
 
     def send_one(file: str, stem: str) -> bool:
-        def target(run: dict) -> str:
-            ending = os.path.splitext(run["output"]["name"])[1]
-            return os.path.join(options.output, stem + ending) if is_folder else options.output
+        def in_folder(run: dict) -> str:
+            return os.path.join(options.output, stem + os.path.splitext(run["output"]["name"])[1])
 
         try:
             parameters = {"delimiter": options.delimiter, "header_row": options.header_row}
+            target = in_folder if is_folder else options.output
             run, path = client.transform(options.template, file, target, **parameters)
         except (TemplateRunError, OSError, ValueError) as error:
             say(f"{file}: {error}", sys.stderr)

@@ -13,11 +13,15 @@ export class FetchTransport implements Transport<Blob> {
     if (upload !== null && hasXhr) return sendByXhr(request, body, upload.source.size);
     const given = new AbortController();
     const signal = AbortSignal.any([request.signal, given.signal]);
+    // How far an upload has come cannot be seen here: it may take as long as it needs.
+    const idle = upload === null ? setTimeout(() => given.abort(), idleMilliseconds) : undefined;
     let response: Response;
     try {
       response = await fetch(url, { method, headers, signal, ...(upload === null ? {} : { body }) });
     } catch (error) {
       throw lost(error);
+    } finally {
+      clearTimeout(idle);
     }
     upload?.onSent(upload.source.size, upload.source.size);
     return {

@@ -71,7 +71,7 @@ export class BucketPlace implements SharedPlace {
       const answer = await unavailableOf(this.#requests.open(request));
       if (answer.headers['content-range']?.startsWith(`${range.replace('=', ' ')}/`) !== true) {
         answer.destroy();
-        throw new SharedStoreUnavailableError(WHAT, new Error('it does not give the range that was asked for'), false);
+        throw new SharedStoreUnavailableError(WHAT, new Error('it does not give the range that was asked for'));
       }
       return readerOf(answer, lengthBytes);
     } catch (fault) {
@@ -114,7 +114,7 @@ async function unavailableOf<T>(step: Promise<T>): Promise<T> {
     return await step;
   } catch (fault) {
     if (fault instanceof S3RefusedError || fault instanceof S3UnreachableError) {
-      throw new SharedStoreUnavailableError(WHAT, fault, false);
+      throw new SharedStoreUnavailableError(WHAT, fault);
     }
     throw fault;
   }

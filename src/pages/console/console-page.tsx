@@ -20,6 +20,7 @@ export function ConsolePage({ console }: { readonly console: Console }): JSX.Ele
         {console.isOpen.value ? (
           <>
             {console.usage.value !== null && <UsageLine usage={console.usage.value} />}
+            {console.trouble.value !== null && <p role="alert">{console.trouble.value}</p>}
             <SendForm console={console} />
             <Runs console={console} />
           </>

@@ -73,6 +73,7 @@ export class Console {
     this.isOpen.value = false;
     this.templates.value = [];
     this.usage.value = null;
+    this.trouble.value = null;
     this.runs.value = [];
   }
 
@@ -135,12 +136,20 @@ export class Console {
   }
 
   async #readUsage(): Promise<void> {
+    const client = this.#client;
+    let usage: Usage | null = null;
+    let trouble: string | null = null;
     try {
-      this.usage.value = (await this.#client?.usage()) ?? null;
-    } catch {
-      // A key may not read it: the page then leaves it out.
-      this.usage.value = null;
+      usage = (await client?.usage()) ?? null;
+    } catch (error) {
+      // Where the key may not read it, the page leaves it out.
+      const isLeftOut = error instanceof TemplateRunError && error.code === 'INSUFFICIENT_SCOPE';
+      trouble = isLeftOut ? null : textOf(error);
     }
+    // The key may have been forgotten meanwhile.
+    if (client !== this.#client) return;
+    this.usage.value = usage;
+    this.trouble.value = trouble;
   }
 }
 

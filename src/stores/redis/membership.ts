@@ -112,7 +112,7 @@ export class Membership {
   /** The present incarnation, for what is to be admitted. Throws where others may have given it up by now. */
   lease(): string {
     if (this.leaseAgeMilliseconds < LEASE_MILLISECONDS) return this.incarnation;
-    throw new SharedStoreUnavailableError('Redis', new Error('no heartbeat has been answered'), false);
+    throw new SharedStoreUnavailableError('Redis', new Error('no heartbeat has been answered'));
   }
 
   async leave(): Promise<void> {

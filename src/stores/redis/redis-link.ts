@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Log } from '../../telemetry/log.ts';
 import { SharedStoreUnavailableError } from '../store-unavailable.ts';
-import { isInDoubt, isUnknownScript, type RedisTrouble, troubleOf } from './redis-trouble.ts';
+import { isUnknownScript, type RedisTrouble, troubleOf } from './redis-trouble.ts';
 import type { Script } from './scripts/script.ts';
 
 export interface RedisAddress {
@@ -122,7 +122,7 @@ export class RedisLink {
   /** What stands in the way though Redis has answered. */
   refusal(trouble: RedisTrouble, reason: string): SharedStoreUnavailableError {
     this.troubles.set(trouble, (this.troubles.get(trouble) ?? 0) + 1);
-    return new SharedStoreUnavailableError('Redis', new Error(reason), isInDoubt(trouble));
+    return new SharedStoreUnavailableError('Redis', new Error(reason));
   }
 
   close(): void {
@@ -155,7 +155,7 @@ export class RedisLink {
       const trouble = troubleOf(error);
       if (trouble === null) throw error;
       this.troubles.set(trouble, (this.troubles.get(trouble) ?? 0) + 1);
-      throw new SharedStoreUnavailableError('Redis', error, isInDoubt(trouble));
+      throw new SharedStoreUnavailableError('Redis', error);
     } finally {
       const figures = this.calls.get(name) ?? { calls: 0, seconds: 0 };
       figures.calls += 1;

@@ -1,6 +1,6 @@
 // What errors of Redis mean: it cannot do it now, or we are wrong. Everything that is no trouble is a fault of ours.
 
-/** `timeout` and `lost` leave open whether it was done. */
+/** `timeout`, `lost` and `too_few_replicas` leave open whether what was asked for is done, and lasts. */
 export type RedisTrouble =
   | 'timeout'
   | 'lost'
@@ -45,10 +45,6 @@ export function troubleOf(error: unknown): RedisTrouble | null {
   const [, trouble] = BY_MESSAGE.find(([pattern]) => pattern.test(error.message)) ?? [];
   // The system's: ECONNRESET, EPIPE, ECONNREFUSED and their like.
   return trouble ?? ('syscall' in error ? 'lost' : null);
-}
-
-export function isInDoubt(trouble: RedisTrouble): boolean {
-  return trouble === 'timeout' || trouble === 'lost';
 }
 
 /** The script is not there: Redis has been started anew, or its scripts were flushed. */

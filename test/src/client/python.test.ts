@@ -157,6 +157,27 @@ t.test('what is given up ends at once, and leaves nothing', { skip }, async (t) 
   }
 });
 
+t.test('giving up a TLS connection leaves it one', { skip }, async (t) => {
+  const program = `
+import socket, ssl, sys
+sys.path.insert(0, "examples/clients/python")
+from template_run import TemplateRunClient
+client = TemplateRunClient("https://127.0.0.1", "trs_key")
+mine, theirs = socket.socketpair()
+secure = ssl.create_default_context().wrap_socket(mine, server_hostname="a", do_handshake_on_connect=False)
+client._connections._hold(secure)
+client.cancel()
+try:
+    secure.write(b"a cell")
+except (OSError, ValueError) as error:
+    print(type(error).__mro__)
+print(theirs.recv(100))`;
+  const { stdout, stderr } = spawnSync('python3', ['-c', program], { encoding: 'utf8', env });
+  // Of a socket that has forgotten its TLS it says ValueError: what is sent by other ways would be in clear.
+  t.match(stdout, /^\(.*OSError.*\)\nb''\n$/, stderr);
+  t.notMatch(stdout, /ValueError/);
+});
+
 t.test('errors are told as they are, once', { skip }, async (t) => {
   const { number: _, ...asked } = { number: 0, key: 'trs_key', source: join(folder, 'in.csv'), kind: 'path' } as const;
   writeFileSync(asked.source, 'id,amount\n1,2\n');
@@ -226,6 +247,20 @@ t.test('the command line sends files and tells the usage', { skip }, async (t) =
   t.equal(run('send', 'pick', files[0]!, '-o', inputs, '--key', key).status, 2, 'no input is written over');
   t.equal(run('send', 'pick', files[0]!, '-o', files[0]!, '--key', key).status, 2);
   t.equal(run('send', 'pick', files[0]!, '-o', outputs).status, 2, 'no key');
+  const nowhere = run('send', 'pick', files[0]!, '-o', join(folder, 'missing', 'a.csv'), '--key', key);
+  t.equal(nowhere.status, 1);
+  t.match(nowhere.stderr, /^[^\n]*No such file or directory[^\n]*\n$/);
+  t.match(JSON.parse(run('usage', '--key', key).stdout), { used: 2 }, 'no Run is charged whose output has no place');
+  const down = ['--url', 'http://127.0.0.1:1', '--retries', '0'];
+  for (const words of [
+    ['--key', join(folder, 'none')],
+    ['--key', key, ...down],
+    ['--key', key, '--url', 'ftp://a'],
+  ]) {
+    const { status, stdout, stderr } = run('usage', ...words);
+    t.match({ status, stdout }, { status: 1, stdout: '' });
+    t.match(stderr, /^template_run\.py: [^\n]+\n$/, 'one line, and no traceback');
+  }
 });
 
 t.test('it is of Python 3.9, and imports its standard library alone', { skip }, async (t) => {

@@ -107,6 +107,7 @@ t.test('a wrong key, a file without its columns, a key that may not read', optio
   await enter(page, service.catalog.key('acme', 'noUsage'));
   await page.getByRole('button', { name: 'Send' }).waitFor();
   t.equal(await page.getByText(/Runs used until/).count(), 0, 'the usage is left out');
+  t.equal(await page.getByRole('alert').count(), 0, 'which is no trouble');
   await send(page, 'pick', { ...FILE, buffer: Buffer.from('id\n1\n') });
   const run = page.getByRole('article', { name: 'Run 1' });
   await run.getByRole('alert').getByText('TEMPLATE_COLUMNS_MISSING').waitFor();
@@ -114,6 +115,18 @@ t.test('a wrong key, a file without its columns, a key that may not read', optio
   await page.reload();
   await page.locator(ready).waitFor();
   t.equal(await page.getByRole('article').count(), 0, 'the key and the Runs are gone with the page');
+});
+
+t.test('a usage that cannot be read is told, and Runs go on', options, async (t) => {
+  const { page } = await openPage(t, address, 'light', ready);
+  const body = JSON.stringify({ error: 'API_KEY_INVALID', message: 'It was revoked.', request_id: 'r-1' });
+  await page.route('**/api/v1/usage', (route) => route.fulfill({ status: 401, contentType: 'application/json', body }));
+  await enter(page);
+  await page.getByRole('alert').getByText('API_KEY_INVALID: It was revoked.').waitFor();
+  await page.unroute('**/api/v1/usage');
+  await send(page, 'pick');
+  await page.getByText(/Runs used until/).waitFor();
+  t.equal(await page.getByRole('alert').count(), 0, 'and forgotten when it could be read');
 });
 
 t.test('how much was sent is seen, and an upload and a Run can be cancelled', options, async (t) => {

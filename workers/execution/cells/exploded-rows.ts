@@ -30,7 +30,7 @@ export interface ExplodePlan {
 /** Longer ones are searched for in time that grows with both lengths, which the kernel does not do. */
 const SEPARATOR_BYTES_MAX = 32;
 
-/** A copy of a row: its physical row, its value, and the number of the value in its cell. */
+/** What a copy of a row has in the exploded column. */
 type Value = string | null | typeof WHOLE;
 
 /** The cell as it is. */

@@ -3,7 +3,8 @@
 import type { RegularExpression } from '../../expression/patterns/regular-expression.ts';
 import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
-import type { Sliced } from '../../run/time-slices.ts';
+import { LOOK_MASK } from '../../run/slice-clock.ts';
+import { PAUSE, type Sliced } from '../../run/time-slices.ts';
 import type { CellEdit, CellWork } from './cell-operator.ts';
 import { settledWork } from './found-cells.ts';
 import { PatternWalker, WALKED_ROWS_LEAST } from './pattern-walker.ts';
@@ -25,7 +26,10 @@ export interface WalkedColumns {
   readonly wanted: readonly number[] | null;
   /** Whether white space is taken off what is made. */
   readonly trims: boolean;
-  /** What a kernel makes of the cells from position `from` on, as those of kernel/assembly/capture-pattern.ts do. */
+  /**
+   * What a kernel makes of the cells from position `from` on, as those of kernel/assembly/capture-pattern.ts do. One that needs no
+   * automaton may stop below `count` to let others go on.
+   */
   walk(walker: PatternWalker | null, cells: WalkedCells, from: number): number;
   /** What the kernel would make of one text, for column `index` of the wanted: a text, null or a CellFault. */
   single(text: string, index: number): unknown;
@@ -75,7 +79,7 @@ class SharedWalk {
 
   /** One column; whatever a walk made is there until the first column is asked for again. */
   *column(work: CellWork, index: number): Sliced<ReturnType<typeof viewsAt> | null> {
-    const { arena, kernel } = this.#context;
+    const { arena, clock, kernel } = this.#context;
     if (index === 0) this.#cells = yield* this.#walk(work);
     if (this.#cells === null) return null;
     const { views, rows, count, found, stride, todo } = this.#cells;
@@ -91,6 +95,7 @@ class SharedWalk {
       if (value instanceof CellFault) failed.add(row);
       if (value instanceof CellFault) work.fail(row, value.code);
       else if (value !== null && !writeCell(arena, cell, value as string)) return null;
+      if ((i & LOOK_MASK) === 0 && clock.isDue()) yield PAUSE;
     }
     if (work.inPlace && count < work.batch.live) {
       at = this.#overlaid(work, views, at);
@@ -119,8 +124,12 @@ class SharedWalk {
     arena.heap.u32[todo >>> 2] = 0;
     const cells = { views, rows: kept, count, found, stride, todo };
     const walker = this.#walker ?? null;
-    if (walker === null) walk(null, cells, 0);
-    else yield* walker.drive(count, clock, (from) => walk(walker, cells, from));
+    if (walker !== null) yield* walker.drive(count, clock, (from) => walk(walker, cells, from));
+    else {
+      for (let from = walk(null, cells, 0); from < count; from = walk(null, cells, from)) {
+        if (clock.isDue()) yield PAUSE;
+      }
+    }
     return cells;
   }
 

@@ -97,11 +97,15 @@ export class NumberedRows implements Operator {
       yield* this.#other.finish?.() ?? [];
       return;
     }
+    // Every row has its number: what comes behind may need the memory.
+    this.#known.drop();
+    this.#recent?.drop();
     let first = 0;
     for (const batch of this.#readBack()) {
       yield* facts.emit(batch, this.#rows.orders, first);
       first += batch.live;
     }
+    facts.drop();
   }
 
   /** Gives rows the numbers of their keys; null when the arena is full. */

@@ -1,12 +1,13 @@
 // What the functions of `window` compute. Each sees the rows of a group one by one: forward in their order, and some of
 // them then backward, where the first row that is seen knows what all of them come to.
 import { type ColumnType, columnTypeOf, type StoredType } from '../../batch/schema.ts';
-import { addDecimals, Decimal, divideDecimals, subtractDecimals } from '../../values/decimal.ts';
+import { addDecimals, Decimal, subtractDecimals } from '../../values/decimal.ts';
 import { ExactSum } from '../aggregate/exact-sum.ts';
 import { CellFault } from '../cells/value-cells.ts';
+import { movingAverage } from './moving-average.ts';
 import { rowBefore } from './row-before.ts';
 import { percentOfTotal } from './window-shares.ts';
-import { firstHidden, forwardOnly, type WindowFunction, type WindowStep } from './window-step.ts';
+import { decimalOfCell, firstHidden, forwardOnly, type WindowFunction, type WindowStep } from './window-step.ts';
 
 export const WINDOW_FUNCTIONS = [
   ...([
@@ -170,37 +171,6 @@ function difference(column: ColumnType): WindowStep {
       return made === null ? new CellFault('OUT_OF_RANGE') : cellOf(made, column);
     },
   };
-}
-
-/** Of the values of the last rows, this one included; null where none of them has one. */
-function movingAverage(column: ColumnType, rows: number): WindowStep {
-  let values: unknown[] = [];
-  return {
-    begin: () => {
-      values = [];
-    },
-    next: (value) => {
-      values.push(value);
-      if (values.length > rows) values.shift();
-      const there = values.filter((one) => one !== null);
-      if (there.length === 0) return null;
-      if (column === 'number') {
-        const sum = new ExactSum();
-        for (const one of there) sum.add(one as number);
-        return sum.mean(there.length);
-      }
-      const sum = there.reduce<Decimal | null>(
-        (all, one) => all && addDecimals(all, decimalOfCell(one)),
-        new Decimal(0, 0),
-      );
-      const mean = sum && divideDecimals(sum, new Decimal(there.length, 0));
-      return mean ?? new CellFault('OUT_OF_RANGE');
-    },
-  };
-}
-
-function decimalOfCell(value: unknown): Decimal {
-  return value instanceof Decimal ? value : new Decimal(value as number | bigint, 0);
 }
 
 function cellOf(value: Decimal, column: ColumnType): unknown {

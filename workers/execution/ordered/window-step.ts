@@ -1,5 +1,6 @@
 // The contract of the functions of `window`, and the plainest ones.
 import type { StoredType } from '../../batch/schema.ts';
+import { Decimal } from '../../values/decimal.ts';
 import type { MetricName } from '../aggregate/accumulators.ts';
 
 /** One direction of a function. */
@@ -56,4 +57,9 @@ export function firstHidden(result: (value: unknown, total: unknown) => unknown)
       return result(value, total);
     },
   };
+}
+
+/** The cell of an integer or a decimal. */
+export function decimalOfCell(value: unknown): Decimal {
+  return value instanceof Decimal ? value : new Decimal(value as number | bigint, 0);
 }

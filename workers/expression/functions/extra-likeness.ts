@@ -33,7 +33,7 @@ export const EXTRA_LIKENESS_FUNCTIONS: readonly DocumentedFunction[] = [
   ),
   documented(
     'similarity(a, b)',
-    'How like two texts are, 0 to 1, by Jaro and Winkler (1990): 1 is the same, above 0.9 often a slip of the pen. Case counts; at most 1,000 characters each (TOO_LONG).',
+    'How like two texts are, 0 to 1, by Jaro and Winkler (1990): 1 is the same, above 0.9 often a slip of the pen. A half transposition is cut off, and a common beginning counts only above 0.7. Case counts; at most 1,000 characters each (TOO_LONG).',
     'similarity("MARTHA", "MARHTA") > 0.96',
     'true',
     define('similarity', 'both', [{ parameters: [STRING, STRING], result: DOUBLE, prepare: similarity }]),

@@ -42,7 +42,7 @@ export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';
 export { addCachedKeys, findCachedKeys, scatter } from './key-cache';
-export { splitPairs } from './split-pairs';
+export { indexPairKeys, splitPairs } from './split-pairs';
 export { sortKeys } from './sort-keys';
 export { typedKeys } from './typed-keys';
 export { collapseSpaces, keepBlank, keepEmpty, matchBlank, trimViews } from './trim';
