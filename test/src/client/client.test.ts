@@ -4,13 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { TemplateRunClient as BrowserClient } from '../../../src/client/browser/template-run-client.ts';
 import {
   type ClientSettings,
   type Progress,
@@ -261,18 +258,6 @@ t.test('settings that cannot work are refused at once', async (t) => {
 t.test('the types are those of the OpenAPI document', async (t) => {
   const printed = execFileSync(process.execPath, ['src/client/write-schemas.mjs', '--print'], { encoding: 'utf8' });
   t.equal(readFileSync('src/client/api-schemas.ts', 'utf8'), printed, 'else: node src/client/write-schemas.mjs');
-});
-
-t.test('in a browser, too, an answer that never begins is given up', async (t) => {
-  const silent = http.createServer(() => {});
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    silent.closeAllConnections();
-    silent.close();
-  });
-  const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const client = new BrowserClient({ baseUrl, apiKey: 'trs_key', retries: 0, idleMilliseconds: 100 });
-  t.match(await errorOf(client.templates()), { code: 'CONNECTION_LOST' });
 });
 
 t.test('what browsers load imports nothing of Node and no library', async (t) => {
