@@ -44,8 +44,11 @@ const TRIES = 4;
 /** Nearly three times what linear work grows by, two thirds of what the square of the length does. */
 const GROWTH_MAX = 11;
 
-/** Less may be what large texts cost the allocator; one cell that takes the square of its length takes ten times as much. */
-const FLOOR_MILLISECONDS = 60;
+/**
+ * Less may be what large texts cost the allocator: memory that a virtual machine has to fetch first made 50 MB of them cost 180 ms.
+ * One cell that takes the square of its length takes three times as much.
+ */
+const FLOOR_MILLISECONDS = 250;
 
 /**
  * How many times more processor time `work` takes for cells that are TIMES_LONGER, where that is more than linear work may take;
