@@ -253,3 +253,24 @@ export function maskCharacters(text: string, first: number, last: number, hidden
   const begin = characters.slice(0, first).join('');
   return begin + sign.repeat(hidden) + (last === 0 ? '' : characters.slice(-last).join(''));
 }
+
+/** The code points in the opposite order. A list of them would take many times the memory of the text. */
+export function reversed(text: string): string {
+  const units = new Uint16Array(text.length);
+  let to = text.length;
+  for (let from = 0; from < text.length; from++) {
+    const unit = text.charCodeAt(from);
+    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(from + 1))) units[--to] = text.charCodeAt(++from);
+    units[--to] = unit;
+  }
+  return Buffer.from(units.buffer).toString('utf16le');
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
+}
+
+/** False for the unit behind the last one, which is none. */
+function isLowSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}

@@ -1,4 +1,5 @@
 // Owns CEL's own functions on strings and its strings extension (format is format.ts).
+import { reversed } from '../../values/text-edits.ts';
 import { indexOfText } from '../../values/text-search.ts';
 import { BOOL, BYTES, INT, listOf, mapOf, STRING, variable } from '../check/type.ts';
 import type { Integer, ListValue, MapValue } from '../compile/value.ts';
@@ -169,7 +170,7 @@ export const TEXT_FUNCTIONS: readonly DocumentedFunction[] = [
     'The characters the other way round.',
     '"abc".reverse()',
     'cba',
-    slowEdit('reverse', (text) => [...text].reverse().join('')),
+    slowEdit('reverse', reversed),
   ),
   documented(
     'list.join([separator])',
