@@ -1,7 +1,7 @@
 // Edits of texts that are long enough for another way: they must give what the same texts give in pieces.
 import assert from 'node:assert/strict';
 import t from 'tap';
-import { collapseWhiteSpace, sentenceCase, titleCase } from '../../../workers/values/text-edits.ts';
+import { collapseWhiteSpace, reversed, sentenceCase, titleCase } from '../../../workers/values/text-edits.ts';
 import { fc } from '../../random.ts';
 import { sweep } from '../../sweep.ts';
 
@@ -52,4 +52,13 @@ t.test('runs of white space are those of Unicode', async (t) => {
     if (collapseWhiteSpace(`x${character}x`) !== expected) t.fail(`U+${point.toString(16)}`);
   }
   t.equal(collapseWhiteSpace('\u3000 \u00a0a\n\tb\u0085'), ' a b ');
+});
+
+t.test('a text is turned around by code points, halves of pairs among them', async () => {
+  const point = fc.constantFrom('a', 'é', '\u{1f600}', '\ud83d', '\ude00');
+  fc.assert(
+    fc.property(fc.string({ unit: point, maxLength: 20 }), (text) => {
+      assert.equal(reversed(text), [...text].reverse().join(''));
+    }),
+  );
 });
