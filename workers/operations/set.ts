@@ -5,7 +5,7 @@ import { type Static, Type } from '../bundled/type-box.ts';
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { constantValue } from '../execution/cells/constant-value.ts';
 import { valueEdit } from '../execution/cells/value-cells.ts';
-import { checkRowExpression, namesColumn, namesValue } from '../execution/expressions/check-expression.ts';
+import { checkRowExpression, type NamesUsed, namesUsed } from '../execution/expressions/check-expression.ts';
 import { expressionEdit } from '../execution/expressions/expression-edit.ts';
 import { exactlyOne } from '../execution/parameters/base-parameters.ts';
 import { columnName, columnSet, columnType } from '../execution/parameters/column-set.ts';
@@ -176,10 +176,15 @@ function editedColumns({ columns, column, each }: Static<typeof parameters>): re
 }
 
 function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Assignment[] {
-  const checked = Object.entries(columns).flatMap(([name, source]) => {
+  const written = Object.entries(columns).map(([name, source]) => ({ name, source, used: namesUsed(source) }));
+  // Who edits a column, and reads it elsewhere, means the one that came in.
+  const made = new Set(
+    written.filter(({ name, used }) => !used.columns.has(name) && !used.value).map(({ name }) => name),
+  );
+  const checked = written.flatMap(({ name, source, used }) => {
     const pointer = `/columns/${pointerSegment(name)}`;
-    const value = namesValue(source) ? cellAtHand(scope, name, pointer) : null;
-    const expression = checkRowExpression(scope, source, pointer, value?.type, doubtOf(name, columns, scope));
+    const value = used.value ? cellAtHand(scope, name, pointer) : null;
+    const expression = checkRowExpression(scope, source, pointer, value?.type, doubtOf(name, used, made, scope));
     return expression === null ? [] : [{ name, pointer, expression, value }];
   });
   const known = new Map(scope.columns.map((column) => [column.name, column]));
@@ -194,17 +199,15 @@ function assignAll(columns: Readonly<Record<string, string>>, scope: Scope): Ass
 }
 
 /** What an expression reads that may be taken for something else; null: nothing. */
-function doubtOf(name: string, columns: Readonly<Record<string, string>>, scope: Scope): string | null {
-  const source = columns[name]!;
-  if (name !== 'value' && scope.known('value') !== null && namesValue(source)) {
+function doubtOf(name: string, used: NamesUsed, made: ReadonlySet<string>, scope: Scope): string | null {
+  if (name !== 'value' && used.value && scope.known('value') !== null) {
     return `value is the cell of ${JSON.stringify(name)} here. Write row["value"] for the column of this name.`;
   }
-  // Who edits a column, and reads it elsewhere, means the one that came in.
-  const isMade = (other: string) =>
-    other !== name && !namesColumn(columns[other]!, other) && !namesValue(columns[other]!);
-  const made = Object.keys(columns).find((other) => isMade(other) && namesColumn(source, other));
-  if (made === undefined) return null;
-  return `${JSON.stringify(made)} is the column that came in, not what this operation makes of it: that sees the next one, such as a second set.`;
+  for (const other of used.columns) {
+    if (other === name || !made.has(other)) continue;
+    return `${JSON.stringify(other)} is the column that came in, not what this operation makes of it: that sees the next one, such as a second set.`;
+  }
+  return null;
 }
 
 /** What stands for the name of a column of `each`. */

@@ -1,7 +1,7 @@
 // The common parameter `where` of an operation on cells: one condition for a row, or, where it names `value`, one for each
 // cell that the operation edits.
 import type { Column, ColumnType } from '../batch/schema.ts';
-import { checkCondition, namesValue } from '../execution/expressions/check-expression.ts';
+import { checkCondition, namesUsed } from '../execution/expressions/check-expression.ts';
 import { columnName, columnSet } from '../execution/parameters/column-set.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import type { OperationDefinition } from '../operations/operation.ts';
@@ -22,7 +22,7 @@ export function stepCondition(
   scope: Scope,
 ): StepCondition | null {
   if (where === null) return null;
-  const columns = namesValue(where) ? editedColumns(definition, parameters, scope) : null;
+  const columns = namesUsed(where).value ? editedColumns(definition, parameters, scope) : null;
   if (columns === null) {
     const rows = checkCondition(scope, where, '/where');
     return rows === null ? null : { rows, cells: new Map() };

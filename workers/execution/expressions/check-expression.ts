@@ -5,7 +5,7 @@ import { emptyComparisonNote, emptyComparisons } from '../../expression/check/em
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import { typeText } from '../../expression/check/type.ts';
 import type { ExpressionColumns, ExpressionEnvironment } from '../../expression/compile/environment.ts';
-import { type TokenKind, tokenize } from '../../expression/syntax/lexer.ts';
+import { tokenize } from '../../expression/syntax/lexer.ts';
 import { ProblemFound } from '../../expression/syntax/problem.ts';
 import type { Scope } from '../../template/scope.ts';
 
@@ -46,24 +46,26 @@ export function checkRowExpression(
   return null;
 }
 
-/** Whether an expression names `value`, the cell at hand. False for a text that is no expression. */
-export function namesValue(source: string): boolean {
-  return namesColumn(source, 'value', ['identifier']);
+/** Names that stand in an expression where those of columns may. */
+export interface NamesUsed {
+  readonly columns: ReadonlySet<string>;
+  /** Whether `value`, the cell at hand, is among them: as a word, not in quotes. */
+  readonly value: boolean;
 }
 
-/** Whether an expression has a name where that of a column may stand. False for a text that is no expression. */
-export function namesColumn(
-  source: string,
-  name: string,
-  kinds: readonly TokenKind[] = ['identifier', 'quoted'],
-): boolean {
+/** None for a text that is no expression. */
+export function namesUsed(source: string): NamesUsed {
   try {
     const tokens = tokenize(source);
-    return tokens.some(({ kind, text }, index) => {
-      return kinds.includes(kind) && text === name && tokens[index - 1]?.text !== '.';
-    });
+    const names = tokens.filter(
+      ({ kind }, index) => (kind === 'identifier' || kind === 'quoted') && tokens[index - 1]?.text !== '.',
+    );
+    return {
+      columns: new Set(names.map(({ text }) => text)),
+      value: names.some(({ kind, text }) => kind === 'identifier' && text === 'value'),
+    };
   } catch (error) {
-    if (error instanceof ProblemFound) return false;
+    if (error instanceof ProblemFound) return { columns: new Set(), value: false };
     throw error;
   }
 }
