@@ -1,5 +1,6 @@
 // Does what the pages say: every command that a page shows is run in the page's order, with the files that it names, and prints
 // what the page shows. With TEMPLATE_RUN_WRITE_DOCS=1 what they print is written into the pages instead.
+// With all tests only: every command of the documents.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isLong } from './sweep.ts';
 
 const PACKAGE_FOLDER = join(import.meta.dirname, '..', '..');
 const ALL = 'dist/test';
@@ -28,6 +29,9 @@ const SHARING_FOLDERS = ['language', 'workers'].map((folder) => join(ALL, folder
 /** What others in its process could feel of a file: its time, its memory, its folder (named after the process), what it sets, its children. */
 const NOT_SHARING = /\b(?:setTimeout|testdir)\(|child_process|worker_threads|memoryUsage|process\.(?:env|on|chdir)\b/;
 
+/** Stands at the head of a file whose tests take long by their nature: `npm test` leaves it out, and says why. */
+const ALL_TESTS_ONLY = /^\/\/ With all tests only: (.+)\.$/m;
+
 /** More would make the slowest group last longer than the others together. */
 const SHARING_FILES_MAX = 6;
 
@@ -49,12 +53,14 @@ const { values, positionals } = parseArgs({
   options: { jobs: { type: 'string', short: 'j' }, last: { type: 'string' } },
   allowPositionals: true,
 });
-const files = (positionals.length === 0 ? [ALL] : positionals).flatMap(testsAt);
+const found = (positionals.length === 0 ? [ALL] : positionals).flatMap(testsAt);
 const counts: Counts = { total: 0, pass: 0, fail: 0, todo: 0, skip: 0 };
 const failures: string[] = [];
 let number = 0;
 
 process.stdout.write('TAP version 14\n');
+// Who names a file or a folder wants its tests.
+const files = isLong || positionals.length > 0 ? found : found.filter(isOfEachChange);
 const isLast = (file: string): boolean => values.last !== undefined && file.startsWith(values.last);
 await runAll(
   groupsOf(files.filter((file) => !isLast(file))),
@@ -79,6 +85,15 @@ function testsAt(path: string): string[] {
     .filter((name) => name.endsWith('.test.js'))
     .map((name) => join(built, name))
     .sort();
+}
+
+/** Whether `npm test` runs the file; one that is left out is told. */
+function isOfEachChange(file: string): boolean {
+  const [, reason] = ALL_TESTS_ONLY.exec(readFileSync(join(PACKAGE_FOLDER, file), 'utf8')) ?? [];
+  if (reason === undefined) return true;
+  process.stdout.write(`# skipped: ${file} # SKIP ${reason}: npm run test:all\n`);
+  counts.skip += 1;
+  return false;
 }
 
 /** Files by process, those that share one first: they take longest. */

@@ -1,5 +1,6 @@
 // What the API promises holds with stores that answer later too: the cases of admission, keys, waiting, quota and the end of
 // a node, each file in a process of its own against a service whose stores are slow.
+// With all tests only: several nodes, Redis and HAProxy.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

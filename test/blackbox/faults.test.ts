@@ -1,5 +1,6 @@
 // A node whose threads do not answer or do not end, and signals that come again and again: other accounts' Runs go on,
 // readiness tells the truth, and the process ends in time with status 0.
+// With all tests only: faults that are waited for by the clock.
 import { fileURLToPath } from 'node:url';
 import tap, { type Test } from 'tap';
 import { skipBehindBalancer, skipOnRedis } from '../fixtures/test-stores.ts';

@@ -1,5 +1,6 @@
 // Outputs that are too large for Redis, in a folder and in a bucket: the same from every node, and a place that hangs holds up
 // those alone who want something of it.
+// With all tests only: several nodes, Redis and HAProxy.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, rmSync, unlinkSync } from 'node:fs';

@@ -1,4 +1,5 @@
 // Nodes of a fleet that are replaced by another build, one after the other behind HAProxy, while requests come.
+// With all tests only: several nodes, Redis and HAProxy.
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { skipWithoutHaproxy, startBalancer } from '../fixtures/balancer.ts';

@@ -1,5 +1,6 @@
 // A catalog that somebody writes to do harm, or without a pause, while the service runs: it goes on answering, what takes
 // rights away comes first, and what has vanished is not taken for empty.
+// With all tests only: faults that are waited for by the clock.
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

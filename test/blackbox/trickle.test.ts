@@ -1,5 +1,6 @@
 // Uploads that fill the memory of their Runs and then trickle: other accounts are served as if nobody else were there, and
 // the slow ones get, in the end, what a fast client gets.
+// With all tests only: faults that are waited for by the clock.
 import t, { type Test } from 'tap';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
 import { step, template } from './catalog-folder.ts';

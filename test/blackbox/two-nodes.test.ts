@@ -1,4 +1,5 @@
 // Two nodes that share stores which answer later: a repeat may go to either of them.
+// With all tests only: several nodes, Redis and HAProxy.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

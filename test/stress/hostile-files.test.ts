@@ -1,5 +1,6 @@
 // Files that want to do harm, over HTTP: bombs, giants, noise, broken workbooks, mutations. Each is served or refused in
 // clean words and in good time, nothing is a fault, and the process lives on.
+// With all tests only: minutes of hostile files, clients and load.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

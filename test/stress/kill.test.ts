@@ -1,5 +1,6 @@
 // kill -9 in the middle of uploads, Runs and downloads, again and again: the ledger has every Run that a client saw succeed
 // and no other, no file is left over, and the next start serves.
+// With all tests only: minutes of hostile files, clients and load.
 import t from 'tap';
 import { plan, step, template } from '../blackbox/catalog-folder.ts';
 import { pause } from '../blackbox/client.ts';

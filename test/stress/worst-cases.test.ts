@@ -1,5 +1,6 @@
 // Each operation and each function of expressions at its worst cell, widest row and longest parameter, in a service with
 // little memory: none may take more than the budget and the base. A case that has no place in the tables fails the test.
+// With all tests only: minutes of hostile files, clients and load.
 import tap, { type Test } from 'tap';
 import { FUNCTIONS } from '../../workers/expression/functions/index.ts';
 import { operationTable } from '../../workers/operations/index.ts';

@@ -51,6 +51,7 @@ export function Grid({ studio }: { readonly studio: Studio }): JSX.Element {
       aria-rowcount={count + 1}
       aria-colcount={columns.length + 1}
       aria-multiselectable="true"
+      aria-busy={!pages.isWhole.value}
       onScroll={measure}
       onKeyDown={onKeyDown}
     >
@@ -118,9 +119,12 @@ function useRows(studio: Studio, scroller: RefObject<HTMLDivElement | null>) {
   useSignalEffect(() => {
     studio.version.value;
     const next = new RowPages(studio.step.value, studio.filter.value, columnsShown(studio));
+    wanted.current?.close();
     wanted.current = next;
     void next.begun.then(() => {
-      if (wanted.current === next) pages.value = next;
+      if (wanted.current !== next) return;
+      pages.value = next;
+      void next.readAhead();
     });
   });
   const measure = (): void => {

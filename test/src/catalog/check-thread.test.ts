@@ -1,4 +1,5 @@
 // The thread that checks Templates: what it says of them, and what becomes of those that hold it up or end it.
+// With all tests only: faults that are waited for by the clock.
 import t from 'tap';
 import { CheckThread, OVERRUNS_MAX } from '../../../src/catalog/check-thread.ts';
 

@@ -1,4 +1,5 @@
 // The clients for Node and browsers against the real service on bad ways: one charge and equal bytes, whatever happens between.
+// With all tests only: faults that are waited for by the clock.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 // The client for Python on the bad ways of faults.test.ts, with the same scenarios, and what its command line does.
+// With all tests only: a second client, in Python.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

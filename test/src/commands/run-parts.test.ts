@@ -1,4 +1,5 @@
 // A local Run in parts by several threads: bytes, failure and report are those of the Run as a whole.
+// With all tests only: work and memory of large inputs.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

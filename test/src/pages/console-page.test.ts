@@ -1,5 +1,6 @@
 // The console in a browser: a key, a file, its report, a preview and the output, by keys and in both themes; nothing of it
 // stays, and nothing goes elsewhere.
+// With all tests only: a browser.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import t from 'tap';

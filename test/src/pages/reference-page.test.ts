@@ -1,5 +1,6 @@
 // The reference of the API: all of the OpenAPI document is on it, under a policy that lets nothing in; in a browser it is
 // read by keys, in both themes, and asks for nothing.
+// With all tests only: a browser.
 import t from 'tap';
 import type { ApiDocument } from '../../../src/pages/reference/api-document.ts';
 import { element, textOf } from '../../../src/pages/reference/html.ts';

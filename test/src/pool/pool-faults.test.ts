@@ -1,5 +1,6 @@
 // The pool with threads that do not answer: what they have not begun runs elsewhere, once; those that do not end are
 // counted and replaced within bounds.
+// With all tests only: faults that are waited for by the clock.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';

@@ -1,4 +1,5 @@
 // Of a sample that is too large to be read whole at each change, odd rows further down are looked at with the first ones.
+// With all tests only: work and memory of large inputs.
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';

@@ -1,5 +1,6 @@
 // Each step on texts, each operation on cells and each function of expressions takes time that grows with its cells, whatever they
 // hold: a table of all of them over cells made to cost the square of their length.
+// With all tests only: work and memory of large inputs.
 import { test } from 'tap';
 import { checkExpression } from '../../../workers/expression/check/checker.ts';
 import type { Type } from '../../../workers/expression/check/type.ts';

@@ -1,5 +1,6 @@
 // Sort, dedupe, aggregate, fills and join on a file much larger than what their state may take: the answers are Miller's, the
 // memory stays bounded, and the spill files go away, also after a cancel and on a full disk.
+// With all tests only: work and memory of large inputs.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
