@@ -35,6 +35,12 @@ interface Waiting {
   readonly reject: (fault: Error) => void;
 }
 
+/**
+ * What is made anew with each edit, the copies of 2,000 rows behind each operation, fits into it: with the 48 MiB that the
+ * runtime gives a thread, each was moved twice before it was let go, and rows behind an edit took 187 ms instead of 130.
+ */
+const YOUNG_GENERATION_MIB = 96;
+
 export class WatchThread {
   readonly #worker: Worker;
   readonly #folder = mkdtempSync(join(tmpdir(), 'template-run-studio-'));
@@ -54,7 +60,10 @@ export class WatchThread {
       tables: settings.tables,
       secretsDirectory: settings.secretsDirectory,
     };
-    this.#worker = new Worker(WATCH_ENTRY, { workerData: start });
+    this.#worker = new Worker(WATCH_ENTRY, {
+      workerData: start,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    });
     this.#worker.on('message', (message: FromWatchThread) => this.#take(message));
     this.#worker.on('error', (error) => this.#lose(error));
     this.#worker.on('exit', () => this.#lose(new Error('the thread of the studio has ended')));

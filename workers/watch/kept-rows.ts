@@ -1,5 +1,6 @@
 // Copies of rows behind or before one operation that are of interest wherever they stand in the file: those that it changed,
 // and those in trouble there. A row is known by its source row, and by its place among those of the same source row.
+import { type IndexedRows, RowIndex } from './row-index.ts';
 
 /** Cells that may still be copied, of all operations together. */
 export class CellAllowance {
@@ -31,11 +32,11 @@ export interface KeptRow {
   readonly changed: readonly ChangedCell[];
 }
 
-export class KeptRows {
+export class KeptRows implements IndexedRows {
   readonly #rowsMax: number;
   readonly #allowance: CellAllowance;
   readonly #rows: KeptRow[] = [];
-  readonly #places = new Map<string, number>();
+  readonly #index = new RowIndex(this);
   #isFull = false;
 
   constructor(rowsMax: number, allowance: CellAllowance) {
@@ -46,6 +47,18 @@ export class KeptRows {
   /** It takes no more, so that nobody needs to look for them. */
   get isFull(): boolean {
     return this.#isFull;
+  }
+
+  get count(): number {
+    return this.#rows.length;
+  }
+
+  sourceRow(place: number): number {
+    return this.#rows[place]!.sourceRow;
+  }
+
+  repeat(place: number): number {
+    return this.#rows[place]!.repeat;
   }
 
   /** In the order in which they came. */
@@ -59,13 +72,11 @@ export class KeptRows {
       this.#isFull = true;
       return;
     }
-    this.#places.set(`${row.sourceRow}/${row.repeat}`, this.#rows.length);
     this.#rows.push(row);
     this.#isFull = this.#rows.length === this.#rowsMax;
   }
 
   find(sourceRow: number, repeat: number): KeptRow | null {
-    const place = this.#places.get(`${sourceRow}/${repeat}`);
-    return place === undefined ? null : this.#rows[place]!;
+    return this.#rows[this.#index.find(sourceRow, repeat)] ?? null;
   }
 }

@@ -1,15 +1,16 @@
 // Copies of the first rows behind one operation. A row is known by its source row, and by its place among those of the same
 // source row: so it is found again behind the next operation.
 import type { Schema } from '../batch/schema.ts';
+import { type IndexedRows, RowIndex } from './row-index.ts';
 
-export class StepRows {
+export class StepRows implements IndexedRows {
   readonly schema: Schema;
   readonly #rowsMax: number;
   readonly #sourceRows: number[] = [];
   /** Among the rows of the same source row, from 0. */
   readonly #repeats: number[] = [];
   readonly #seen = new Map<number, number>();
-  readonly #places = new Map<string, number>();
+  readonly #index = new RowIndex(this);
   readonly #cells: (string | null)[][] = [];
   readonly #columnsById: ReadonlyMap<number, number>;
 
@@ -35,10 +36,9 @@ export class StepRows {
       const row = sourceRow(position);
       const repeat = this.#seen.get(row) ?? 0;
       this.#seen.set(row, repeat + 1);
-      this.#places.set(`${row}/${repeat}`, this.#cells.length);
       this.#sourceRows.push(row);
       this.#repeats.push(repeat);
-      this.#cells.push(Array.from({ length: this.schema.length }, () => null));
+      this.#cells.push(new Array<string | null>(this.schema.length).fill(null));
     }
     return first;
   }
@@ -62,7 +62,7 @@ export class StepRows {
 
   /** -1: it is not among them. */
   find(sourceRow: number, repeat: number): number {
-    return this.#places.get(`${sourceRow}/${repeat}`) ?? -1;
+    return this.#index.find(sourceRow, repeat);
   }
 
   /** -1: there is no such column. */
