@@ -59,7 +59,10 @@ export async function serveNode(settings: ServerSettings, io: CommandIo): Promis
   // Not before its threads have started: under other flags V8 refuses what the build compiled for them.
   paceCollections(settings.config.memoryBudgetBytes);
   await ended;
-  return await end(await server.stop(), log);
+  const threads = await server.stop();
+  // `process.exit` would wait for a thread that still checks a Template, and no timer would end that.
+  await checks.ended();
+  return await end(threads, log);
 }
 
 /** @param threads those that do not end */

@@ -22,6 +22,12 @@ const END_MILLISECONDS_MAX = 500;
 /** How long the threads get to end by themselves when the pool closes. */
 const STOP_MILLISECONDS_MAX = 2_000;
 
+/**
+ * And then how long until they are gone: one that has only just started, or a busy machine, takes longer than a thread at
+ * work, and a process that is ended under it ends by a signal.
+ */
+const GONE_MILLISECONDS_MAX = 2_000;
+
 /** A thread that cannot start is tried again after this time, so that a broken entry does not spin. */
 const RESTART_MILLISECONDS = 100;
 
@@ -142,7 +148,7 @@ export class ThreadRoster {
     }
     // Those that are stuck had their time.
     const ending = members.filter(({ isStuck }) => !isStuck);
-    await within(END_MILLISECONDS_MAX, Promise.all(ending.map(({ worker }) => worker.gone)));
+    await within(GONE_MILLISECONDS_MAX, Promise.all(ending.map(({ worker }) => worker.gone)));
   }
 
   #all(): Member[] {

@@ -7,7 +7,7 @@ import { busy, type Refusal } from '../http/refusal.ts';
 import { isHttpError } from '../http/status.ts';
 import { REJECTS_MIME_TYPE, rejectsName } from '../outputs/output-name.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
-import { StoreUnavailableError } from '../stores/store-unavailable.ts';
+import { SharedStoreUnavailableError, StoreUnavailableError } from '../stores/store-unavailable.ts';
 import type { Admission } from './admission.ts';
 import type { EngineEnd, EngineRun } from './engine-run.ts';
 import { INTERRUPTED } from './interrupted-run.ts';
@@ -175,7 +175,8 @@ async function record(
     if (over.kind === 'void') await removeAll(node, stored, storedRejects);
     return over;
   } catch (fault) {
-    await removeAll(node, stored, storedRejects);
+    // A shared store that does not answer may have recorded it: the output goes with its hour.
+    if (!(fault instanceof SharedStoreUnavailableError)) await removeAll(node, stored, storedRejects);
     throw fault;
   }
 }

@@ -1,5 +1,6 @@
 // Ends the process at once, whatever its threads do. `process.exit` waits for each of them to end, and one in native code,
-// such as the normalisation of a long text, ends when that returns.
+// such as the normalisation of a long text, ends when that returns. What nothing here ends is a call that the kernel holds, such
+// as one of a folder in a network that hangs: the C library's exit joins its thread.
 import { createRequire } from 'node:module';
 import type { WASI } from 'node:wasi';
 

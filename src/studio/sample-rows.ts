@@ -19,6 +19,8 @@ export class SampleRows {
   /** The file and how it is read, for which shapes were looked for last. */
   #scanned = '';
   #scanning: WatchThread | null = null;
+  /** Until their threads are gone. */
+  readonly #looking = new Set<Promise<void>>();
   #scansDone = 0;
 
   constructor(openThread: () => WatchThread, onFault: (fault: unknown) => void) {
@@ -54,13 +56,23 @@ export class SampleRows {
     const key = `${version} ${scan.template.sha256}`;
     if (key === this.#scanned) return;
     this.#scanned = key;
-    void this.#look(scan);
+    const looking = this.#look(scan)
+      .catch(this.#onFault)
+      .finally(() => this.#looking.delete(looking));
+    this.#looking.add(looking);
   }
 
+  /** Resolves when no thread is left, nor its folder. */
   async close(): Promise<void> {
+    this.#leave();
+    await Promise.all(this.#looking);
+  }
+
+  /** What is looked for is not wanted any more. */
+  #leave(): void {
     const scanning = this.#scanning;
     this.#scanning = null;
-    await scanning?.close();
+    scanning?.stop();
   }
 
   #hold(version: string): void {
@@ -69,11 +81,11 @@ export class SampleRows {
     this.#shapes = [];
     this.#troubled = [];
     this.#scanned = '';
-    void this.close();
+    this.#leave();
   }
 
   async #look(scan: ShapeScan): Promise<void> {
-    void this.close();
+    this.#leave();
     const thread = this.#openThread();
     this.#scanning = thread;
     try {
@@ -81,8 +93,6 @@ export class SampleRows {
       if (this.#scanning !== thread || rows === null) return;
       this.#shapes = rows;
       this.#scansDone++;
-    } catch (error) {
-      this.#onFault(error);
     } finally {
       if (this.#scanning === thread) this.#scanning = null;
       await thread.close();

@@ -49,6 +49,8 @@ export class WatchThread {
   readonly #onProgress: (rowsRead: number) => void;
   #number = 0;
   #isClosed = false;
+  /** Why the thread is gone. */
+  #lost: Error | null = null;
 
   constructor(settings: WatchThreadSettings) {
     this.#onProgress = settings.onProgress;
@@ -105,6 +107,8 @@ export class WatchThread {
   }
 
   #ask(request: WatchThreadRequest): Promise<unknown> {
+    if (this.#isClosed) return Promise.resolve(null);
+    if (this.#lost !== null) return Promise.reject(this.#lost);
     const number = ++this.#number;
     if (request.kind === 'watch' || request.kind === 'shapes') Atomics.store(this.#wanted, 0, number);
     return new Promise((resolve, reject) => {
@@ -126,6 +130,7 @@ export class WatchThread {
   }
 
   #lose(error: Error): void {
+    this.#lost ??= error;
     for (const { resolve, reject } of this.#waiting.values()) {
       if (this.#isClosed) resolve(null);
       else reject(error);

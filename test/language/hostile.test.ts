@@ -88,6 +88,16 @@ golden('numbers of a Template have ends', [
   },
 ]);
 
+golden('an error names some of many', [
+  {
+    name: 'a column that twelve headers fit',
+    template: 'input: {columns: [{name: x, match: [{pattern: c}]}]}\noperations: []',
+    input: 'c0,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11\n',
+    error:
+      'TEMPLATE_COLUMNS_MISSING: The column "x" is ambiguous: columns 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more of the file fit. The file was read with delimiter ",", header row 0, 12 columns.',
+  },
+]);
+
 golden('names and paths are only names', [
   {
     name: 'names of JavaScript',

@@ -134,7 +134,8 @@ export const mergeColumns = defineOperation({
 
 function plan(given: Static<typeof parameters>, scope: Scope): Plan {
   const { sources, pieces } = given.template === undefined ? listed(given, scope) : templated(given.template, scope);
-  const first = scope.columns.find(({ id }) => sources.some((source) => source.id === id));
+  const sourceIds = new Set(sources.map(({ id }) => id));
+  const first = scope.columns.find(({ id }) => sourceIds.has(id));
   const same = sources.find(({ name }) => name === given.into);
   if (same !== undefined && same.type !== 'text') scope.retype(same, 'text');
   const stays = given.keep_source === true;
@@ -165,11 +166,13 @@ function listed({ columns = [] }: Static<typeof parameters>, scope: Scope): Merg
 
 function templated(template: string, scope: Scope): Merged {
   const sources: Column[] = [];
+  const places = new Map<number, number>();
   const pieces = piecesOf(template).flatMap(({ text, name }): Piece[] => {
     const column = name === null ? null : scope.read(name, '/template');
     if (column === null) return [text];
-    const known = sources.findIndex(({ id }) => id === column.id);
-    return [text, known < 0 ? sources.push(column) - 1 : known];
+    const place = places.get(column.id) ?? sources.push(column) - 1;
+    places.set(column.id, place);
+    return [text, place];
   });
   if (sources.length === 0)
     scope.problem(

@@ -237,14 +237,18 @@ function assignEach({ each, expr = '', into }: EachParameters, scope: Scope): As
 
 /** The column that is filled, whose cells the expression calls `value`: it must be there before. */
 function cellAtHand(scope: Scope, name: string, pointer: string): Column | null {
-  return columnOf(scope, name) ?? scope.read(name, pointer);
+  return scope.known(name) ?? scope.read(name, pointer);
 }
 
 function assignOne({ column = '', value = null, type }: Static<typeof parameters>, scope: Scope): Assignment[] {
   if (typeof value === 'object' && value !== null) {
     const source = scope.read(value.column, '/value/column');
     if (source === null) return [];
-    const target = targetOf(scope, columnOf(scope, column), { name: column, type: source.type, pointer: '/column' });
+    const target = targetOf(scope, scope.known(column) ?? undefined, {
+      name: column,
+      type: source.type,
+      pointer: '/column',
+    });
     return [{ target, type: source.type, source: { kind: 'column', column: source } }];
   }
   const made = constantValue(value, type);
@@ -252,12 +256,12 @@ function assignOne({ column = '', value = null, type }: Static<typeof parameters
     scope.problem('/value', 'BAD_VALUE', made.problem);
     return [];
   }
-  const target = targetOf(scope, columnOf(scope, column), { name: column, type: made.type, pointer: '/column' });
+  const target = targetOf(scope, scope.known(column) ?? undefined, {
+    name: column,
+    type: made.type,
+    pointer: '/column',
+  });
   return [{ target, type: made.type, source: { kind: 'constant', value: made.value } }];
-}
-
-function columnOf(scope: Scope, name: string): Column | undefined {
-  return scope.columns.find((column) => column.name === name);
 }
 
 interface Filled {

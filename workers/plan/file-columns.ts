@@ -4,7 +4,7 @@ import { Failed } from '../protocol/failure.ts';
 import type { Sliced } from '../run/time-slices.ts';
 import type { FileColumn, Template } from '../template/template.ts';
 import type { FirstColumn } from './first-column.ts';
-import { matchHeaders } from './headers.ts';
+import { type AmbiguousColumn, matchHeaders } from './headers.ts';
 import { declaredHint, HINTED_COLUMNS_MAX } from './undeclared-columns.ts';
 
 export interface FileColumns {
@@ -121,7 +121,7 @@ class NamePool {
 
 function columnsMissing(
   missing: readonly FileColumn[],
-  ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[],
+  ambiguous: readonly AmbiguousColumn[],
   template: Template,
 ): Failed {
   const parts: string[] = [];
@@ -133,10 +133,16 @@ function columnsMissing(
       if (hint !== '') parts.push(`${JSON.stringify(name)} is not declared in input.columns.${hint}`);
     }
   }
-  for (const { name, positions } of ambiguous) {
-    const places = `${positions.slice(0, -1).join(', ')} and ${positions.at(-1)}`;
+  for (const { name, positions, count } of ambiguous.slice(0, HINTED_COLUMNS_MAX)) {
+    const more = count - positions.length;
+    const places =
+      more > 0
+        ? `${positions.join(', ')} and ${more} more`
+        : `${positions.slice(0, -1).join(', ')} and ${positions.at(-1)}`;
     parts.push(`The column ${JSON.stringify(name)} is ambiguous: columns ${places} of the file fit.`);
   }
+  if (ambiguous.length > HINTED_COLUMNS_MAX)
+    parts.push(`So are ${ambiguous.length - HINTED_COLUMNS_MAX} more columns of the Template.`);
   const names = [...missing, ...ambiguous].map(({ name }) => name);
   return new Failed('TEMPLATE_COLUMNS_MISSING', parts.join(' '), names);
 }

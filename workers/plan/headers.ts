@@ -9,9 +9,20 @@ import { foldCase, stripAccents } from '../values/text-edits.ts';
 export interface MatchedHeaders {
   /** For each column looked for: index of its header, or null when the file lacks it. */
   readonly fields: readonly (number | null)[];
-  /** Columns for which more than one header fits, with the places of these, from 1. */
-  readonly ambiguous: readonly { readonly name: string; readonly positions: readonly number[] }[];
+  readonly ambiguous: readonly AmbiguousColumn[];
 }
+
+/** More than one header fits. */
+export interface AmbiguousColumn {
+  readonly name: string;
+  /** Of the first such headers, from 1. */
+  readonly positions: readonly number[];
+  /** Of all of them. */
+  readonly count: number;
+}
+
+/** What an error names of the headers that fit one column: a pattern may fit all 16,384. */
+const POSITIONS_MAX = 10;
 
 const SPACE = 0x20;
 const LAST_VISIBLE = 0x7e;
@@ -33,14 +44,13 @@ export function* matchHeaders(
   patterns: ColumnPatterns,
 ): Sliced<MatchedHeaders> {
   const fields: (number | null)[] = columns.map(() => null);
-  const ambiguous = new Map<number, number[]>();
+  const ambiguous = new Map<number, AmbiguousColumn>();
   const taken = new Set<number>();
   const take = (column: number, hits: readonly number[]): void => {
-    if (hits.length > 1)
-      ambiguous.set(
-        column,
-        hits.map((hit) => hit + 1),
-      );
+    if (hits.length > 1) {
+      const positions = hits.slice(0, POSITIONS_MAX).map((hit) => hit + 1);
+      ambiguous.set(column, { name: columns[column]!.name, positions, count: hits.length });
+    }
     if (hits.length !== 1) return;
     fields[column] = hits[0]!;
     taken.add(hits[0]!);
@@ -68,7 +78,7 @@ export function* matchHeaders(
     );
   }
   const sorted = [...ambiguous].sort(([a], [b]) => a - b);
-  return { fields, ambiguous: sorted.map(([column, positions]) => ({ name: columns[column]!.name, positions })) };
+  return { fields, ambiguous: sorted.map(([, column]) => column) };
 }
 
 /** What two headers have in common that are equal on a level; of what is longer than MATCHED_NAME_LENGTH_MAX, all of it. */
@@ -99,6 +109,7 @@ class HeaderIndex {
   readonly #level: HeaderMatch;
   readonly #patterns: ColumnPatterns;
   readonly #byKey = new Map<string, number[]>();
+  readonly #byPattern = new Map<string, readonly number[]>();
 
   constructor(headers: readonly (string | null)[], level: HeaderMatch, patterns: ColumnPatterns) {
     this.#headers = headers;
@@ -117,18 +128,27 @@ class HeaderIndex {
     }
   }
 
-  *hits(name: string, match: FileColumn['match']): Sliced<number[]> {
-    const hits = new Set(this.#byKey.get(headerKey(name, this.#level)));
+  *hits(name: string, match: FileColumn['match']): Sliced<readonly number[]> {
+    const found = [this.#named(name)];
     for (const form of match) {
-      if (typeof form === 'string') for (const at of this.#byKey.get(headerKey(form, this.#level)) ?? []) hits.add(at);
-      else if ('pattern' in form) for (const at of yield* this.#matches(form.pattern)) hits.add(at);
+      if (typeof form === 'string') found.push(this.#named(form));
+      else if ('pattern' in form) found.push(yield* this.#matches(form.pattern));
     }
-    return [...hits].sort((a, b) => a - b);
+    const some = found.filter(({ length }) => length > 0);
+    // Each is in order: many columns may have one pattern that many headers fit.
+    if (some.length <= 1) return some[0] ?? [];
+    return [...new Set(some.flat())].sort((a, b) => a - b);
+  }
+
+  #named(name: string): readonly number[] {
+    return this.#byKey.get(headerKey(name, this.#level)) ?? [];
   }
 
   /** A pattern sees the header as it stands, on the second level cleaned of what cannot be seen. */
-  *#matches(source: string): Sliced<number[]> {
+  *#matches(source: string): Sliced<readonly number[]> {
     if (this.#level === 'loose') return [];
+    const known = this.#byPattern.get(source);
+    if (known !== undefined) return known;
     const pattern = this.#patterns.checked(source);
     const matches: number[] = [];
     for (const [at, header] of this.#headers.entries()) {
@@ -136,6 +156,7 @@ class HeaderIndex {
       if (header === null || header.length > MATCHED_NAME_LENGTH_MAX) continue;
       if (pattern.test(this.#level === 'exact' ? header : cleaned(header))) matches.push(at);
     }
+    this.#byPattern.set(source, matches);
     return matches;
   }
 }

@@ -28,7 +28,8 @@ export class TemplateScope implements Scope {
   readonly #flagId: number;
   readonly #patterns: ColumnPatterns;
   #columns: Column[] = [];
-  #stale = false;
+  /** What of them is not true any more: some types, or which there are. */
+  #stale: 'nothing' | 'types' | 'columns' = 'nothing';
   #closed: boolean;
   /** The operation at hand took columns unnamed. */ ranged = false;
   /** The last columns are still to be named by rows. */ endsUnknown = false;
@@ -63,14 +64,17 @@ export class TemplateScope implements Scope {
   }
 
   get columns(): readonly Column[] {
-    if (this.#stale) {
-      this.#columns = this.#columns.flatMap(({ name, id }) => {
-        const column = this.#byName.get(name);
-        return column?.id === id ? [column] : [];
-      });
-      this.#stale = false;
+    if (this.#stale !== 'nothing') {
+      const now = this.#columns.map(({ name, id }) => ({ id, column: this.#byName.get(name) }));
+      this.#columns = now.flatMap(({ id, column }) => (column?.id === id ? [column] : []));
+      this.#stale = 'nothing';
     }
     return this.#columns;
+  }
+
+  /** In their order; types may be old ones. Types and new columns that take turns would else cost the square of their number. */
+  get #places(): readonly Column[] {
+    return this.#stale === 'columns' ? this.columns : this.#columns;
   }
 
   get flagColumn(): Column | null {
@@ -113,8 +117,8 @@ export class TemplateScope implements Scope {
       this.#start.problem(pointer, 'COLUMN_EXISTS', message, name);
       return taken;
     }
-    const at = place === undefined ? -1 : this.columns.findIndex(({ id }) => id === place.column.id);
-    if (this.#start.open && this.columns.length === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
+    const at = place === undefined ? -1 : this.#places.findIndex(({ id }) => id === place.column.id);
+    if (this.#start.open && this.#places.length === COLUMNS_MAX) this.problem(pointer, 'TOO_MANY_COLUMNS', TOO_MANY);
     return this.#append(name, type, at < 0 ? this.#endIndex() : at + (place?.side === 'behind' ? 1 : 0), hasKinds);
   }
 
@@ -122,7 +126,7 @@ export class TemplateScope implements Scope {
     const current = this.#byName.get(column.name);
     if (current?.id !== column.id) throw new Error('retype of a column that is not there');
     this.#byName.set(column.name, { id: current.id, name: current.name, type, ...(hasKinds && { hasKinds }) });
-    this.#stale = true;
+    if (this.#stale === 'nothing') this.#stale = 'types';
   }
 
   remove(column: Column): void {
@@ -133,7 +137,7 @@ export class TemplateScope implements Scope {
     if (this.#byName.get(column.name)?.id !== column.id) return;
     this.#byName.delete(column.name);
     this.#gone.set(column.name, `It was removed by ${this.#step.label}.`);
-    this.#stale = true;
+    this.#stale = 'columns';
   }
 
   rename(names: ReadonlyMap<Column, string>, pointer: string): void {
@@ -193,7 +197,7 @@ export class TemplateScope implements Scope {
       if (!this.ranged) this.#closed = true;
     }
     this.#columns = [...first, ...(options.rest ? others : []), ...flag];
-    this.#stale = false;
+    this.#stale = 'nothing';
   }
 
   compilePattern(source: string): CompiledPattern {
@@ -281,7 +285,7 @@ export class TemplateScope implements Scope {
   }
 
   #endIndex(): number {
-    const { length } = this.columns;
+    const { length } = this.#places;
     return length > 0 && this.#columns[length - 1]!.id === this.#flagId ? length - 1 : length;
   }
 

@@ -9,6 +9,13 @@ import type { ChangedCell } from './kept-rows.ts';
 
 const ROW_NUMBER_BYTES = 4;
 
+/** A batch that comes to an operation. */
+export interface ComingBatch {
+  readonly batch: Batch;
+  /** Of its first row among those of the same source row, of which batches before may have had some. */
+  readonly firstRepeat: number;
+}
+
 export class ChangeFinder {
   readonly #pairs: readonly CellPair[];
   /** Those that this batch may have changed. */
@@ -28,13 +35,14 @@ export class ChangeFinder {
   }
 
   /**
-   * @param before is left as it is
+   * @param coming its batch is left as it is
    * @param after the caller's own
    * @param repeats of each row of `after` among those of the same source row
    */
-  bind(before: Batch, after: Batch, repeats: readonly number[]): void {
+  bind(coming: ComingBatch, after: Batch, repeats: readonly number[]): void {
+    const { batch: before } = coming;
     const pairs = this.#pairs.filter((pair) => pair.canDiffer(before, after));
-    this.#rowsBefore = repeats.map((repeat, position) => this.#rowBefore(before, after, position, repeat));
+    this.#rowsBefore = repeats.map((repeat, position) => this.#rowBefore(coming, after, position, repeat));
     this.#looked = pairs;
     if (pairs.length === 0) return;
     // Of a large batch the operation may hand on a few rows at a time: no more than these are made texts of.
@@ -62,13 +70,15 @@ export class ChangeFinder {
   }
 
   /** Most operations leave rows where they are; of those that make rows, the first of each is compared with that it came from. */
-  #rowBefore(before: Batch, after: Batch, position: number, repeat: number): number {
+  #rowBefore({ batch: before, firstRepeat }: ComingBatch, after: Batch, position: number, repeat: number): number {
     const row = after.physicalRow(position);
     const sourceRow = after.sourceRow(row);
     if (before.rows === after.rows && before.sourceRow(row) === sourceRow) return row;
     const first = this.#positionsOf(before).get(sourceRow);
-    if (first === undefined || first + repeat >= before.live) return -1;
-    const found = before.physicalRow(first + repeat);
+    if (first === undefined) return -1;
+    const place = first + repeat - (first === 0 ? firstRepeat : 0);
+    if (place < first || place >= before.live) return -1;
+    const found = before.physicalRow(place);
     return before.sourceRow(found) === sourceRow ? found : -1;
   }
 

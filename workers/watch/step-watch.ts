@@ -36,8 +36,10 @@ export class StepWatch {
   #passing: Batch | null = null;
   /** Source rows in trouble of that batch. */
   readonly #inTrouble = new Set<number>();
+  /** The last row of the batches so far, and of the batch on its way the first: its place among those of its source row. */
   #lastSourceRow = 0;
   #lastRepeat = 0;
+  #firstRepeat = 0;
 
   constructor({ schema, before, isRowLocal, rowsMax, allowance }: StepWatchSettings) {
     this.#schema = schema;
@@ -54,6 +56,7 @@ export class StepWatch {
   take(batch: Batch): void {
     // Without the views that are made below, whose room is given back.
     this.#passing = batch.withColumns(batch.columns);
+    this.#follow(batch);
     this.#keepFirst(batch);
     if (!this.changed.isFull && this.#before !== null) this.#keepChanged(batch, this.#before);
   }
@@ -68,14 +71,12 @@ export class StepWatch {
     const passing = this.#passing;
     this.#passing = null;
     if (passing === null || this.#inTrouble.size === 0) return;
-    let repeat = 0;
-    let last = 0;
+    const repeats = this.#repeatsOf(passing);
     let isBound = false;
     for (let position = 0; position < passing.live && !this.troubled.isFull; position++) {
       const row = passing.physicalRow(position);
       const sourceRow = passing.sourceRow(row);
-      repeat = sourceRow === last ? repeat + 1 : 0;
-      last = sourceRow;
+      const repeat = repeats[position]!;
       if (!this.#inTrouble.has(sourceRow)) continue;
       if (!isBound) for (const reader of this.#readers) reader.bind(passing);
       isBound = true;
@@ -106,7 +107,7 @@ export class StepWatch {
   #keepChanged(batch: Batch, before: StepWatch): void {
     const repeats = this.#repeatsOf(batch);
     const finder = before.#passing === null ? null : this.#finder!;
-    finder?.bind(before.#passing!, batch, repeats);
+    finder?.bind({ batch: before.#passing!, firstRepeat: before.#firstRepeat }, batch, repeats);
     if (this.#isRowLocal && (finder === null || finder.isSame)) return;
     let isBound = false;
     for (let position = 0; position < batch.live && !this.changed.isFull; position++) {
@@ -125,15 +126,30 @@ export class StepWatch {
   }
 
   /** Of each row among those of the same source row: they come one behind the other. */
+  /** Of each row of the batch that is on its way, among those of the same source row. */
   #repeatsOf(batch: Batch): readonly number[] {
     const repeats: number[] = [];
+    let last = 0;
     for (let position = 0; position < batch.live; position++) {
       const sourceRow = batch.sourceRow(batch.physicalRow(position));
-      this.#lastRepeat = sourceRow === this.#lastSourceRow ? this.#lastRepeat + 1 : 0;
-      this.#lastSourceRow = sourceRow;
-      repeats.push(this.#lastRepeat);
+      const before = repeats.at(-1);
+      if (before === undefined) repeats.push(this.#firstRepeat);
+      else repeats.push(sourceRow === last ? before + 1 : 0);
+      last = sourceRow;
     }
     return repeats;
+  }
+
+  /** The rows of one source row may come in several batches, and are counted through all of them. */
+  #follow(batch: Batch): void {
+    if (batch.live === 0) return;
+    const sourceRow = (position: number): number => batch.sourceRow(batch.physicalRow(position));
+    this.#firstRepeat = sourceRow(0) === this.#lastSourceRow ? this.#lastRepeat + 1 : 0;
+    const last = batch.live - 1;
+    let first = last;
+    while (first > 0 && sourceRow(first - 1) === sourceRow(last)) first--;
+    this.#lastRepeat = last - first + (first === 0 ? this.#firstRepeat : 0);
+    this.#lastSourceRow = sourceRow(last);
   }
 
   /** Of a row that the operation held back: where it is one of the first, it is known how it was. */

@@ -152,6 +152,33 @@ test('hostile texts are refused, and soon', async (t) => {
   t.equal(sound(literal, 'json').operations.length, 1, 'a huge literal is a literal');
 });
 
+test('what is wide is checked in time that grows with its columns', async (t) => {
+  const names = Array.from({ length: 12_000 }, (_, column) => `c${column}`);
+  const over = (operation: object): string =>
+    JSON.stringify({ input: { columns: names.map((name) => ({ name })) }, operations: [operation] });
+  const turns = Object.fromEntries(names.slice(0, 8_000).map((name, at) => [at % 2 === 0 ? name : `n${at}`, "'1'"]));
+  t.equal(sound(over({ set: { columns: turns } }), 'json').operations.length, 1, 'known and new columns in turns');
+  const alike = { unpivot: { columns: '*', names_to: ['name'], pattern: '(c)\\d+' } };
+  t.equal(sound(over(alike), 'json').operations.length, 1, 'names that are alike when they are taken apart');
+  const pieces = `${names.map((name) => `{${name}}`).join('')}${'{c11999}'.repeat(12_000)}`;
+  const merged = { merge_columns: { template: pieces, into: 'all' } };
+  t.equal(sound(over(merged), 'json').operations.length, 1, 'a text of many pieces');
+});
+
+test('many columns that many headers fit give one short error', async (t) => {
+  const columns = Array.from({ length: 1_000 }, (_, column) => ({ name: `x${column}`, match: [{ pattern: 'c' }] }));
+  const template = sound(JSON.stringify({ input: { columns }, operations: [] }), 'json');
+  const headers = Array.from({ length: 16_000 }, (_, column) => `c${column}`);
+  try {
+    planRun(template, headers);
+    t.fail('it cannot be planned');
+  } catch (error) {
+    t.ok(error instanceof Failed);
+    t.equal((error as Failed).failure.code, 'TEMPLATE_COLUMNS_MISSING');
+    t.ok((error as Failed).failure.message.length < 10_000, 'a short message');
+  }
+});
+
 test('a Template with any value in any place is checked, and what passes can be planned', async (t) => {
   const operations = [...operationTable.values()].flatMap(({ examples }) => examples.map(({ operation }) => operation));
   const whole = {

@@ -68,6 +68,31 @@ const LEDGER = {
   ],
 };
 
+test('rows of one source row that come in several batches are counted through them', async (t) => {
+  const operations = [
+    { explode: { column: 'a', separator: '|' } },
+    { parse_number: { columns: 'a', on_error: 'drop_row' } },
+  ];
+  for (const batchRows of [1, 2, 4096]) {
+    const snapshot = new RunSnapshot(ALL);
+    await applyTemplate({ operations }, 'a,b\n1|x|3|y|z|6,p\n7|u,q\n', batchRows, {}, { watch: snapshot });
+    t.strictSame(
+      snapshot.troubled(1).map(({ sourceRow, repeat, cells }) => [sourceRow, repeat, cells[0]]),
+      [
+        [1, 0, '1'],
+        [1, 1, 'x'],
+        [1, 2, '3'],
+        [1, 3, 'y'],
+        [1, 4, 'z'],
+        [1, 5, '6'],
+        [2, 0, '7'],
+        [2, 1, 'u'],
+      ],
+      `batches of ${batchRows}`,
+    );
+  }
+});
+
 test('rows, changes and profiles behind each operation', async (t) => {
   const snapshot = new RunSnapshot({ ...ALL, profiledStep: 4 });
   await applyTemplate(LEDGER, STATEMENT, 4096, {}, { watch: snapshot });

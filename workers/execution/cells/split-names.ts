@@ -108,20 +108,21 @@ export function splitNames<C>(
   const valuePart = into.indexOf(VALUE_NAME);
   const places = new Map<string, { readonly names: readonly (string | null)[]; readonly place: number }>();
   const values = new Map<string | null, Map<number, C>>();
+  /** Cells of each value and names: they have the rows before the next one's. */
+  const copies = new Map<string, number>();
   for (const [index, column] of columns.entries()) {
     const parts = split[index]!;
     const value = valuePart < 0 ? null : parts[valuePart]!;
     const cells = values.get(value) ?? new Map<number, C>();
     values.set(value, cells);
     const names = parts.filter((_, part) => part !== valuePart);
-    for (let copy = 0; ; copy++) {
-      const key = JSON.stringify([copy, ...names]);
-      const found = places.get(key) ?? { names, place: places.size };
-      if (cells.has(found.place)) continue;
-      places.set(key, found);
-      cells.set(found.place, column);
-      break;
-    }
+    const alike = JSON.stringify([value, ...names]);
+    const copy = copies.get(alike) ?? 0;
+    copies.set(alike, copy + 1);
+    const key = JSON.stringify([copy, ...names]);
+    const found = places.get(key) ?? { names, place: places.size };
+    places.set(key, found);
+    cells.set(found.place, column);
   }
   if (places.size * values.size > PLACED_CELLS_MAX) return null;
   const all = [...places.values()];

@@ -24,7 +24,7 @@ export function suggestionText(name: string, known: Iterable<string>): string {
 }
 
 /** Names longer than this are not compared: the cost grows with the product of the lengths. */
-const NAME_LENGTH_MAX = 200;
+const NAME_LENGTH_MAX = 100;
 
 function fold(name: string): string {
   return name
@@ -40,6 +40,7 @@ function editDistance(left: string, right: string, limit: number): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let row = 1; row <= left.length; row++) {
     const current = [row];
+    let least = row;
     for (let column = 1; column <= right.length; column++) {
       const cost = left[row - 1] === right[column - 1] ? 0 : 1;
       let best = Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + cost);
@@ -47,7 +48,9 @@ function editDistance(left: string, right: string, limit: number): number {
         best = Math.min(best, before[column - 2]! + 1);
       }
       current.push(best);
+      least = Math.min(least, best);
     }
+    if (least >= limit) return limit;
     before = previous;
     previous = current;
   }
