@@ -19,8 +19,8 @@ export class SampleRows {
   /** The file and how it is read, for which shapes were looked for last. */
   #scanned = '';
   #scanning: WatchThread | null = null;
-  /** Until their threads are gone. */
-  readonly #looking = new Set<Promise<void>>();
+  /** Until its threads are gone. */
+  readonly #underWay = new Set<Promise<void>>();
   #scansDone = 0;
 
   constructor(openThread: () => WatchThread, onFault: (fault: unknown) => void) {
@@ -56,23 +56,25 @@ export class SampleRows {
     const key = `${version} ${scan.template.sha256}`;
     if (key === this.#scanned) return;
     this.#scanned = key;
-    const looking = this.#look(scan)
-      .catch(this.#onFault)
-      .finally(() => this.#looking.delete(looking));
-    this.#looking.add(looking);
+    this.#follow(this.#look(scan));
   }
 
   /** Resolves when no thread is left, nor its folder. */
   async close(): Promise<void> {
     this.#leave();
-    await Promise.all(this.#looking);
+    await Promise.all(this.#underWay);
   }
 
   /** What is looked for is not wanted any more. */
   #leave(): void {
     const scanning = this.#scanning;
     this.#scanning = null;
-    scanning?.stop();
+    if (scanning !== null) this.#follow(scanning.close());
+  }
+
+  #follow(work: Promise<void>): void {
+    const followed = work.catch(this.#onFault).finally(() => this.#underWay.delete(followed));
+    this.#underWay.add(followed);
   }
 
   #hold(version: string): void {

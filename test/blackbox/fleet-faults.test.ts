@@ -75,6 +75,7 @@ t.test('kill -9 of a node', { skip }, async (t) => {
   );
   t.equal(await fleet.quotaUsed('acme', 2), 1, 'one charge');
   const read = await fleet.client(1, 'free').get(`/api/v1/runs/${large.run.id}/output`);
+  t.equal(read.status, 200, read.text);
   t.ok(read.body.equals(whole.body), 'a large output outlives its node');
 });
 

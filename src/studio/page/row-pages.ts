@@ -81,6 +81,7 @@ export class RowPages {
       this.#pages.delete(page);
     }
   }
+
   #hasAll(): boolean {
     for (let page = 0; page <= this.#lastPage(); page++) {
       if ((this.#pages.get(page) ?? null) === null) return false;
