@@ -9,8 +9,8 @@ import { RawConnection } from './raw-connection.ts';
 import { checkLogs, type Flags, Service } from './service.ts';
 
 const GET = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
-/** Until what must come has come: on a busy machine sixty slow Runs open their files one after the other. */
-const PATIENCE_MILLISECONDS = 60_000;
+/** Until what must come has come, on a busy machine. */
+const PATIENCE_MILLISECONDS = 30_000;
 /** Connections to a node are the balancer's: haproxy.cfg counts those of clients. */
 const skip = skipBehindBalancer('it has the connections');
 const linux = process.platform === 'linux' ? false : 'Linux only';
@@ -106,8 +106,8 @@ t.test(
   'uploads that take the last file: listening pauses, and goes on when they are over',
   { skip: skip || linux },
   async (t) => {
-    // Room for more Runs than there are files.
-    const service = await start(t, { 'memory-budget': '1GiB' }, 256);
+    // Room for all these Runs at once: of 1 GiB some 55 had a share, just as many as take the last file.
+    const service = await start(t, { 'memory-budget': '2GiB' }, 256);
     const client = service.client();
     const large = form([file(`id,amount\n${'1,2\n'.repeat(100_000)}`)]);
     const held = Array.from({ length: 80 }, () => client.hold('pick', large, -1));
