@@ -134,6 +134,10 @@ t.test('a Run is acknowledged when replicas have it', { skip }, async (t) => {
     Number(await fleet.nodes[0]!.metric('template_run_redis_errors_total{kind="too_few_replicas"}')) > 0,
     'the reason is in the metrics',
   );
+  const runs = () => fleet.redis.command('EVAL', `return #redis.call('KEYS', 'tr1:{acme}:run:*')`, '0');
+  const runsBefore = await runs();
+  for (let index = 0; index < UPLOADS; index++) await expectNotAcknowledged(t, one, `not begun ${index}`);
+  t.equal(await runs(), runsBefore, 'no other Run is begun meanwhile');
   replica.signal('SIGCONT');
   const repeated = await onceServed(() => other.upload('pick', [file(CSV)], { key: 'asleep' }));
   t.equal(repeated.run.status, 'succeeded');

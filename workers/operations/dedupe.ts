@@ -245,7 +245,8 @@ function reductionOf(plan: Plan, indexes: readonly number[], { input, output }: 
   let count = 0;
   let kept: readonly unknown[] = [];
   const reads = [...new Set([...indexes, ...input.keys()])];
-  const order = output.map(({ id }) => reads.findIndex((index) => input[index]!.id === id));
+  const places = new Map(reads.map((index, place) => [input[index]!.id, place]));
+  const order = output.map(({ id }) => places.get(id) ?? -1);
   return {
     reads,
     readTypes: reads.map((index) => storedType(input[index]!)),

@@ -180,7 +180,8 @@ function plan(given: Parameters, scope: Scope): Plan | null {
 function startJoin(planned: Plan, context: OperatorContext) {
   const table = context.tables.get(planned.table);
   if (table === undefined) throw new Error('a planned table is not there');
-  const place = (name: string): number => table.columns.indexOf(name);
+  const places = new Map(table.columns.map((name, index) => [name, index]));
+  const place = (name: string): number => places.get(name)!;
   const keys = planned.keys.map(({ left, right, match }) => ({ column: place(right), type: left.type, match }));
   const index = new TableIndex(context, table.columns.length, keys);
   const columns = planned.keys.map(({ left }) => context.indexOf(left));

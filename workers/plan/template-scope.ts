@@ -35,7 +35,7 @@ export class TemplateScope implements Scope {
   /** The last columns are still to be named by rows. */ endsUnknown = false;
   #unknownRenamed = false;
   #nextId = 0;
-  readonly #suggest = limitedSuggestions();
+  readonly suggest = limitedSuggestions();
   #step: Parameters<TemplateScope['begin']>[0] = { label: 'output', ifMissing: 'fail' };
 
   constructor(start: ScopeStart) {
@@ -255,7 +255,7 @@ export class TemplateScope implements Scope {
   #missing(name: string, pointer: string): void {
     const reason = this.#gone.get(name);
     const others = () => this.columns.flatMap((column) => (column.id === this.#flagId ? [] : [column.name]));
-    const hint = reason === undefined ? this.#suggest(name, others) : ` ${reason}`;
+    const hint = reason === undefined ? this.suggest(name, others) : ` ${reason}`;
     this.problem(pointer, 'UNKNOWN_COLUMN', `The column ${JSON.stringify(name)} does not exist at this step.${hint}`);
   }
 

@@ -81,6 +81,8 @@ export interface Scope {
   compilePattern(source: string): CompiledPattern;
   /** What is no mistake but may not be meant: told to who checks the Template. */
   note(pointer: string, message: string): void;
+  /** A sentence with the known name that was probably meant, or nothing: for some of a Template's mistakes, not for thousands. */
+  suggest(name: string, known: () => Iterable<string>): string;
   /** A mistake in the Template at this place: what to write instead. */
   problem(pointer: string, code: string, message: string): void;
 }

@@ -19,18 +19,21 @@ export function limitedSuggestions(): (name: string, known: () => Iterable<strin
   return (name, known) => (--left < 0 ? '' : suggestion(name, known()));
 }
 
-/** The nearest of the known names, when it is near enough to be meant; the first of equally near ones. */
+/**
+ * The nearest of the known names, when it is near enough to be meant; the first of equally near ones. Case, spaces,
+ * hyphens and underlines do not count.
+ */
 export function nearestName(name: string, known: Iterable<string>): string | null {
   if (name.length > LENGTH_MAX) return null;
-  const wanted = name.toLowerCase();
+  const wanted = folded(name);
   // A third of the letters may differ: "amout" for "amount", not "date" for "rate_net".
   let best = wanted.length === 1 ? 1 : Math.max(1, Math.floor(wanted.length / 3)) + 1;
   let nearest: string | null = null;
   let compared = 0;
   for (const candidate of known) {
     if (++compared > CANDIDATES_MAX) break;
-    if (candidate.length > LENGTH_MAX || Math.abs(candidate.length - name.length) >= best) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase(), best);
+    if (candidate.length > LENGTH_MAX) continue;
+    const distance = editDistance(wanted, folded(candidate), best);
     if (distance < best) {
       best = distance;
       nearest = candidate;
@@ -39,8 +42,13 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
   return nearest;
 }
 
+function folded(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]+/g, '');
+}
+
 /** Damerau-Levenshtein in its restricted form (a swap of neighbours counts one); gives up at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

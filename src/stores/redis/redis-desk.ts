@@ -21,7 +21,7 @@ import type { NodeClaims } from './claims.ts';
 import type { Membership } from './membership.ts';
 import type { Argument, RedisLink } from './redis-link.ts';
 import { rateArguments, rateDecision } from './redis-rates.ts';
-import type { StepCaller } from './replicated-steps.ts';
+import type { ReplicatedSteps, StepCaller } from './replicated-steps.ts';
 import { decodeHolder, encodeRecord } from './run-codec.ts';
 import { ADMIT } from './scripts/admit.ts';
 import { BEGIN, FINISH, PROMISE, VANISH } from './scripts/finish.ts';
@@ -38,6 +38,8 @@ export interface RedisDeskParts {
   readonly link: RedisLink;
   /** For what a client is told as done. */
   readonly lasting: StepCaller;
+  /** null: none are waited for. */
+  readonly replicas: Pick<ReplicatedSteps, 'expectReplicas'> | null;
   readonly membership: Membership;
   readonly claims: NodeClaims;
   /** Longest life of a claim: of an upload, the wait for a thread, and the Run. */
@@ -66,8 +68,9 @@ export class RedisDesk implements AdmissionDesk {
   }
 
   async admit(ask: AdmissionAsk): Promise<AdmissionAnswer> {
-    const { link, membership, claims, claimMilliseconds } = this.#parts;
+    const { link, replicas, membership, claims, claimMilliseconds } = this.#parts;
     const { runId, account, key } = ask;
+    replicas?.expectReplicas();
     const incarnation = membership.lease();
     await claims.announce(incarnation, account);
     claims.add(runId, account);

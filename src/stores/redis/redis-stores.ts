@@ -45,7 +45,7 @@ const SWEEP_MILLISECONDS = 10 * 60_000;
 /** Rejects with RedisOpenError, RedisFormatError, and where outputs cannot be kept. */
 export async function openRedisStores(settings: RedisStoresSettings): Promise<Stores> {
   const { log, runMilliseconds, retentionMilliseconds } = settings;
-  const { link, waiting, lasting } = connections(settings);
+  const { link, waiting, lasting, replicas } = connections(settings);
   const membership: Membership = new Membership(link, log, {
     about: () => settings.catalogDigest(),
     onLost: (incarnations) => reaper.takeBack(incarnations),
@@ -58,6 +58,7 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
   const desk = new RedisDesk({
     link,
     lasting,
+    replicas,
     membership,
     claims,
     claimMilliseconds,
@@ -112,12 +113,14 @@ function connections(settings: RedisStoresSettings): {
   readonly link: RedisLink;
   readonly waiting: RedisLink | null;
   readonly lasting: StepCaller;
+  readonly replicas: ReplicatedSteps | null;
 } {
   const { replicasWaitedFor, timeoutMilliseconds, log } = settings;
   const link = new RedisLink(settings, log);
-  if (replicasWaitedFor === 0) return { link, waiting: null, lasting: link };
+  if (replicasWaitedFor === 0) return { link, waiting: null, lasting: link, replicas: null };
   const waiting = new RedisLink(settings, log);
-  return { link, waiting, lasting: new ReplicatedSteps(waiting, replicasWaitedFor, timeoutMilliseconds) };
+  const replicas = new ReplicatedSteps(waiting, replicasWaitedFor, timeoutMilliseconds);
+  return { link, waiting, lasting: replicas, replicas };
 }
 
 /** One after the other: the place may hang. */

@@ -11,6 +11,12 @@ export interface StepCaller {
   call(script: Script, key: string, args: readonly Argument[]): Promise<unknown>;
 }
 
+/**
+ * For so long new Runs are refused after replicas were too few: then one may try again. The ends of those that are under
+ * way ask all the time, and tell sooner that there are enough.
+ */
+const SHORTAGE_MILLISECONDS = 2_000;
+
 /** The mark needs to live no longer than it takes to be replicated. */
 const MARK_MILLISECONDS = 60_000;
 
@@ -19,6 +25,8 @@ export class ReplicatedSteps implements StepCaller {
   readonly #replicas: number;
   readonly #waitMilliseconds: number;
   #underWay: Promise<unknown> = Promise.resolve();
+  /** Until then replicas count as too few, by performance.now(). */
+  #shortUntil = 0;
   /** Not begun yet: it covers all steps that are done by then. */
   #next: Promise<number> | null = null;
 
@@ -31,6 +39,12 @@ export class ReplicatedSteps implements StepCaller {
     this.#replicas = replicas;
     // Its answer, that they were too few, has to come before the deadline of the call.
     this.#waitMilliseconds = Math.ceil(timeoutMilliseconds / 2);
+  }
+
+  /** Throws SharedStoreUnavailableError where what is begun now could not be acknowledged: replicas were too few just now. */
+  expectReplicas(): void {
+    if (performance.now() < this.#shortUntil)
+      throw this.#link.refusal('too_few_replicas', 'Too few replicas were there');
   }
 
   /** Rejects also where the step is done and replicas do not have it yet: whether it lasts is in doubt. */
@@ -60,7 +74,9 @@ export class ReplicatedSteps implements StepCaller {
     await this.#link.command('SET', REPLICATED_KEY, 1, 'PX', MARK_MILLISECONDS);
     const replicas = Number(await this.#link.command('WAIT', this.#replicas, this.#waitMilliseconds));
     if (connection !== this.#link.connection) return -1;
-    if (replicas < this.#replicas) throw this.#link.refusal('too_few_replicas', 'Too few replicas have it');
+    const areTooFew = replicas < this.#replicas;
+    this.#shortUntil = areTooFew ? performance.now() + SHORTAGE_MILLISECONDS : 0;
+    if (areTooFew) throw this.#link.refusal('too_few_replicas', 'Too few replicas have it');
     return connection;
   }
 }

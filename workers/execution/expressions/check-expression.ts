@@ -25,7 +25,7 @@ export function checkRowExpression(
 ): CheckedExpression | null {
   const columns = new ScopeColumns(scope, pointer);
   const { tables, variables } = scope;
-  const known = { columns, tables, variables };
+  const known = { columns, tables, variables, suggest: scope.suggest };
   const environment: ExpressionEnvironment = value === undefined ? known : { ...known, value };
   const checked = checkExpression(source, environment);
   if ('expression' in checked) {

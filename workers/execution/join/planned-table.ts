@@ -1,7 +1,6 @@
 // What operations say of a reference table that the Template declares: its name, and which of its columns they add.
 import { Type } from '../../bundled/type-box.ts';
 import type { Scope } from '../../template/scope.ts';
-import { suggestion } from '../../template/suggestion.ts';
 
 export const tableName = Type.String({
   minLength: 1,
@@ -12,7 +11,7 @@ export const tableName = Type.String({
 export function tableColumns(name: string, scope: Scope, pointer: string): readonly string[] | null {
   const columns = scope.tables.get(name);
   if (columns !== undefined) return columns;
-  const hint = suggestion(name, scope.tables.keys());
+  const hint = scope.suggest(name, () => scope.tables.keys());
   const message = `The Template declares no table ${JSON.stringify(name)}.${hint} Write tables: {${name}: {ref: ...}}.`;
   scope.problem(pointer, 'UNKNOWN_TABLE', message);
   return null;
@@ -27,7 +26,8 @@ export function checkTableColumn(
   scope: Scope,
 ): void {
   if (known === null || known.includes(name)) return;
-  const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(name)}.${suggestion(name, known)}`;
+  const hint = scope.suggest(name, () => known);
+  const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(name)}.${hint}`;
   scope.problem(pointer, 'UNKNOWN_TABLE_COLUMN', message);
 }
 
@@ -53,8 +53,9 @@ export function addTableColumns(
     scope.addUnknown();
     return [];
   }
+  const inTable = new Set(known);
   for (const [index, name] of (columns ?? []).entries()) {
-    checkTableColumn(name, table, known, `/columns/${index}`, scope);
+    if (!inTable.has(name)) checkTableColumn(name, table, known, `/columns/${index}`, scope);
   }
   const listed = columns === undefined ? null : new Set(columns);
   // The order is the table's as soon as it is known.

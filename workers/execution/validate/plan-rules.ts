@@ -3,9 +3,8 @@ import type { Column } from '../../batch/schema.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import type { RowErrorRule } from '../../operations/operation.ts';
 import type { Scope } from '../../template/scope.ts';
-import { suggestion } from '../../template/suggestion.ts';
 import { checkCondition } from '../expressions/check-expression.ts';
-import { tableColumns } from '../join/planned-table.ts';
+import { checkTableColumn, tableColumns } from '../join/planned-table.ts';
 import type { MatchLevel } from '../keys/match-level.ts';
 import { checks } from './checks.ts';
 import { type PlannedCheck, type Rule, type RuleParameter, ruleParameters } from './rule.ts';
@@ -165,9 +164,6 @@ function specialTest(rule: Rule, column: Column | null, scope: Scope, pointer: s
 function existsTest(rule: Rule, scope: Scope, pointer: string): RuleTest {
   const [table, key] = [rule.table!, rule.key!];
   const known = tableColumns(table, scope, `${pointer}/table`);
-  if (known !== null && !known.includes(key)) {
-    const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(key)}.${suggestion(key, known)}`;
-    scope.problem(`${pointer}/key`, 'UNKNOWN_TABLE_COLUMN', message);
-  }
+  checkTableColumn(key, table, known, `${pointer}/key`, scope);
   return { kind: 'exists', table, key, match: rule.match ?? 'exact' };
 }

@@ -1,5 +1,7 @@
 // Owns how calls and operators choose their overloads by the static types, after cel-go's checker, and what a message
 // says when none fits.
+
+import { nearestName } from '../../template/suggestion.ts';
 import type { Value } from '../compile/value.ts';
 import type { Constants, FunctionDefinition, Overload } from '../functions/definition.ts';
 import { FUNCTIONS } from '../functions/index.ts';
@@ -7,7 +9,6 @@ import { OPERATORS } from '../functions/operator.ts';
 import { type BinaryNode, type CallNode, dottedName, type ExpressionNode, type UnaryNode } from '../syntax/ast.ts';
 import { foreignFunction } from '../syntax/foreign-words.ts';
 import type { CheckScope } from './check-scope.ts';
-import { nearestName } from './suggestion.ts';
 import {
   BOOL,
   DYN,
@@ -147,8 +148,7 @@ function checkLookup(scope: CheckScope, node: ExpressionNode, constants: Constan
   if (typeof table !== 'string') return;
   const columns = tables?.get(table);
   if (columns === undefined) {
-    const nearest = nearestName(table, tables?.keys() ?? []);
-    const hint = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+    const hint = scope.suggest(table, () => tables?.keys() ?? []);
     scope.report('EXPR_UNKNOWN_TABLE', `The template declares no table ${JSON.stringify(table)}.${hint}`, node);
     return;
   }
@@ -156,8 +156,7 @@ function checkLookup(scope: CheckScope, node: ExpressionNode, constants: Constan
   if (columns === null) return;
   for (const column of constants.length > 3 ? [constants[1], constants[3]] : [constants[2]]) {
     if (typeof column !== 'string' || columns.includes(column)) continue;
-    const nearest = nearestName(column, columns);
-    const hint = nearest === null ? '' : ` Did you mean ${JSON.stringify(nearest)}?`;
+    const hint = scope.suggest(column, () => columns);
     const message = `The table ${JSON.stringify(table)} has no column ${JSON.stringify(column)}.${hint}`;
     scope.report('EXPR_UNKNOWN_TABLE', message, node);
   }

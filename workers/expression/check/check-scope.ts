@@ -1,5 +1,7 @@
 // Owns what one check gathers: types, resolutions, problems, macro variables. It knows no rule of the language but that
 // literals beside a decimal are decimals.
+
+import { suggestion } from '../../template/suggestion.ts';
 import type { ExpressionEnvironment } from '../compile/environment.ts';
 import type { ExpressionNode } from '../syntax/ast.ts';
 import { PROBLEMS_MAX } from '../syntax/limits.ts';
@@ -59,6 +61,12 @@ export class CheckScope {
   /** A problem of types: in dynamic mode it is left to run time. */
   mismatch(message: string, node: ExpressionNode): void {
     if (!this.dynamic) this.report('EXPR_TYPE', message, node);
+  }
+
+  /** A sentence with the known name that was probably meant, or nothing. */
+  suggest(name: string, known: () => Iterable<string>): string {
+    const { suggest } = this.environment;
+    return suggest === undefined ? suggestion(name, known()) : suggest(name, known);
   }
 
   freshVariable(): Type {

@@ -10,7 +10,6 @@ import {
 } from '../syntax/ast.ts';
 import type { CheckScope } from './check-scope.ts';
 import type { NameResolution } from './resolution.ts';
-import { suggestionText } from './suggestion.ts';
 import {
   BOOL,
   BYTES,
@@ -135,14 +134,14 @@ function dottedVariable(scope: CheckScope, node: SelectNode): Type | null {
 const META = 'run.meta.';
 
 function unknownMeta(scope: CheckScope, node: SelectNode, name: string): Type {
-  const known = [...(scope.environment.variables?.keys() ?? [])].filter((one) => one.startsWith(META));
+  const known = () => [...(scope.environment.variables?.keys() ?? [])].filter((one) => one.startsWith(META));
   const message = `input.preamble and input.footer declare no ${JSON.stringify(name.slice(META.length))}.`;
-  return unresolved(scope, node, message + suggestionText(name, known));
+  return unresolved(scope, node, message + scope.suggest(name, known));
 }
 
 function unknownColumn(scope: CheckScope, node: ExpressionNode, name: string): Type {
   const { columns } = scope.environment;
-  const message = `column ${JSON.stringify(name)} does not exist at this step.${suggestionText(name, columns.keys())}`;
+  const message = `column ${JSON.stringify(name)} does not exist at this step.${scope.suggest(name, () => columns.keys())}`;
   return unresolved(scope, node, message);
 }
 
@@ -163,8 +162,8 @@ function unknown(scope: CheckScope, node: IdentifierNode, name: string): Type {
         '`where` of operations on cells that name the columns they edit.';
     return unresolved(scope, node, `value is the cell at hand, and there is none here. ${hint}`);
   }
-  const known = [...columns.keys(), ...scope.localNames];
-  const quotable = columns.size > 0 ? suggestionText(name, known) : '';
+  const known = () => [...columns.keys(), ...scope.localNames];
+  const quotable = columns.size > 0 ? scope.suggest(name, known) : '';
   return unresolved(scope, node, `column ${JSON.stringify(name)} does not exist at this step.${quotable}`);
 }
 

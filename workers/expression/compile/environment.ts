@@ -18,6 +18,8 @@ export interface ExpressionEnvironment {
   readonly tables?: ReadonlyMap<string, readonly string[] | null>;
   /** Further variables, dotted names included: the values around a file's table, and the conformance test's bindings. */
   readonly variables?: ReadonlyMap<string, Type>;
+  /** A sentence with the known name that was probably meant, or nothing. */
+  readonly suggest?: (name: string, known: () => Iterable<string>) => string;
   /** `dynamic` leaves wrong types and unknown names to run time, as CEL does without its checker. Default: strict. */
   readonly mode?: 'strict' | 'dynamic';
 }
