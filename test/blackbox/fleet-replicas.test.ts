@@ -12,6 +12,8 @@ import { file } from './multipart.ts';
 import { checkLogs } from './service.ts';
 
 const CSV = 'id,amount,CanaryColumn\n001,1.50,CanaryCell\n';
+/** Its output is a file that the nodes share. */
+const LARGE = `id,amount\n${Array.from({ length: 20_000 }, (_, index) => `${index},${index * 3}\n`).join('')}`;
 const HALF = 200;
 const UPLOADS = 40;
 const skip = skipWithoutRedis || skipUnlessLong;
@@ -149,4 +151,22 @@ t.test('a Run is acknowledged when replicas have it', { skip }, async (t) => {
     t.equal(await replica.command('EXISTS', `tr1:{acme}:run:${answer.run.id}`), ':1');
   }
   t.equal(await replica.command('HLEN', 'tr1:{acme}:flight'), ':0', 'no claim is left');
+});
+
+t.test('an end that replicas do not have in time may be recorded: its output stays', { skip }, async (t) => {
+  // The end is asked for as long as a Run may take.
+  const flags = { 'redis-wait-replicas': 1, 'run-timeout-ms': 3_000, 'wait-ms': 30_000 };
+  const fleet = await Fleet.start(t, { accounts: { acme: {} } }, { flags });
+  const replica = await replicaOf(t, fleet.redis);
+  const [one, other] = [fleet.client(0), fleet.client(1)];
+  await onceServed(() => one.upload('pick', [file(CSV)], { key: 'replica is there' }));
+  replica.signal('SIGSTOP');
+  const given = await one.upload('pick', [file(LARGE)], { key: 'large' });
+  expectError(t, given, 503, 'SERVER_BUSY');
+  replica.signal('SIGCONT');
+  const again = await onceServed(() => other.upload('pick', [file(LARGE)], { key: 'large' }));
+  t.equal(again.headers['idempotent-replayed'], 'true', again.text);
+  const output = await other.get(`/api/v1/runs/${again.run.id}/output`);
+  t.equal(output.status, 200, output.text);
+  t.equal(output.body.length, again.run.output?.size_bytes);
 });
