@@ -5,7 +5,7 @@ import type { Heap } from './heap.ts';
 /** The first is small for small files. */
 const BLOCK_BYTES_FIRST = 262_144;
 
-/** Later ones are as large as all before them: each growth of the memory costs milliseconds, and soon a garbage collection. */
+/** Later ones are as large as all before them, or a part of that: each growth of the memory costs milliseconds, and soon a garbage collection. */
 const BLOCK_BYTES_MOST = 64 * 1024 * 1024;
 
 /** One that is refused is tried smaller down to this. So much is taken all the same once the blocks are emptied. */
@@ -20,14 +20,17 @@ interface Block {
 
 export class GrowingBlocks {
   readonly #heap: Heap;
+  readonly #part: number;
   readonly #blocks: Block[];
   #at = 0;
   #heldBytes = BLOCK_BYTES_FIRST;
   /** Address of the next record, set by whoever writes it. */
   next: number;
 
-  constructor(heap: Heap) {
+  /** @param part of what is held already: what another block has of it at most */
+  constructor(heap: Heap, part = 1) {
     this.#heap = heap;
+    this.#part = part;
     const at = heap.allocate(BLOCK_BYTES_FIRST);
     this.#blocks = [{ at, limit: at + BLOCK_BYTES_FIRST }];
     this.next = at;
@@ -68,6 +71,19 @@ export class GrowingBlocks {
     }
   }
 
+  /** A region that its holder has outgrown is another block. */
+  adopt(at: number, bytes: number): void {
+    this.#add(at, bytes);
+  }
+
+  /** Has the blocks of `other` too, before its own. What lies in any of them stays: there is room only in another block. */
+  absorb(other: GrowingBlocks): void {
+    this.#blocks.unshift(...other.#blocks);
+    this.#heldBytes += other.#heldBytes;
+    this.#at = this.#blocks.length - 1;
+    this.next = this.limit;
+  }
+
   /** All blocks are empty again. */
   restart(): void {
     this.#at = 0;
@@ -86,7 +102,7 @@ export class GrowingBlocks {
   }
 
   #another(): boolean {
-    const most = Math.min(BLOCK_BYTES_MOST, Math.max(BLOCK_BYTES_LEAST, this.#heldBytes));
+    const most = Math.min(BLOCK_BYTES_MOST, Math.max(BLOCK_BYTES_LEAST, Math.floor(this.#heldBytes * this.#part)));
     for (let bytes = most; bytes >= BLOCK_BYTES_LEAST; bytes = Math.floor(bytes / 2)) {
       const at = this.#heap.tryAllocate(bytes);
       if (at === 0) continue;

@@ -2,6 +2,7 @@
 import type { Batch } from '../../batch/batch.ts';
 import type { StoredType } from '../../batch/schema.ts';
 import { ENTRY_BYTES, ENTRY_RECORD, SORT_COUNTS_BYTES } from '../../kernel/layout/records.ts';
+import { GrowingBlocks } from '../../memory/growing-blocks.ts';
 import type { Next, OperatorContext } from '../../operations/operation.ts';
 import { PAUSE, type Steps } from '../../run/time-slices.ts';
 import { inSlices } from '../cells/slices.ts';
@@ -9,14 +10,8 @@ import { byKey, mergeFiles } from '../spill/ordered-merge.ts';
 import { RowCodec, targetBatch } from '../spill/row-codec.ts';
 import { SpillFile } from '../spill/spill-file.ts';
 
-/**
- * Records lie in blocks: the first is small for small files, later ones are a part of what is there already, since each growth
- * of the memory costs milliseconds; one that is refused is tried smaller down to the least.
- */
-const BLOCK_BYTES_FIRST = 262_144;
-const BLOCK_BYTES_MOST = 64 * 1024 * 1024;
-const BLOCK_PART = 4;
-const BLOCK_BYTES_LEAST = 1024 * 1024;
+/** Another block of records is so large a part of what is there already: several sorters may stand behind each other. */
+const BLOCK_PART = 1 / 4;
 
 /** Entries at the start: two batches of rows. */
 const ENTRIES_FIRST = 8192;
@@ -25,11 +20,6 @@ const ENTRIES_GROWTH = 1.5;
 /** Rows of a sorted batch, and bytes of records written at once. */
 const SORTED_ROWS = 2048;
 const GATHER_BYTES = 65_536;
-
-interface Block {
-  readonly at: number;
-  readonly bytes: number;
-}
 
 /** Gives rows the bytes by whose order they are sorted. */
 export interface RowOrder {
@@ -46,14 +36,13 @@ export class RowSorter {
   readonly #order: RowOrder;
   readonly #counts: number;
   readonly #first: number;
-  #blocks: Block[] = [];
-  /** Free since the rows that stay were moved together. */
-  #freeBlocks: Block[] = [];
+  /** Where the records lie, one behind the other. */
+  #blocks: GrowingBlocks;
+  /** Empty since the rows that stay were moved together; null before. */
+  #emptied: GrowingBlocks | null = null;
   /** The record of the last row that stays, 0 while all do. */
   #last = 0;
   readonly #runs: SpillFile[] = [];
-  #block = 0;
-  #next: number;
   #entries: number;
   #entriesMax = ENTRIES_FIRST;
   #count = 0;
@@ -77,8 +66,7 @@ export class RowSorter {
     this.#codec = new RowCodec(heap, context.kernel, this.#types);
     this.#counts = heap.allocate(SORT_COUNTS_BYTES);
     this.#entries = heap.allocate(ENTRIES_FIRST * ENTRY_BYTES * 2);
-    this.#blocks.push({ at: heap.allocate(BLOCK_BYTES_FIRST), bytes: BLOCK_BYTES_FIRST });
-    this.#next = this.#blocks[0]!.at;
+    this.#blocks = new GrowingBlocks(heap, BLOCK_PART);
   }
 
   add(batch: Batch): void {
@@ -120,8 +108,9 @@ export class RowSorter {
   /** The room of the rows, which lie in files or were handed on: others that sort after this one can have it. */
   #giveBack(): void {
     const { heap } = this.#context.arena;
-    const entries = { at: this.#entries, bytes: this.#entriesMax * ENTRY_BYTES * 2 };
-    for (const { at, bytes } of [entries, ...this.#blocks, ...this.#freeBlocks]) heap.giveBack(at, bytes);
+    heap.giveBack(this.#entries, this.#entriesMax * ENTRY_BYTES * 2);
+    this.#blocks.giveBack();
+    this.#emptied?.giveBack();
   }
 
   /** The rows that come before the last that stays: one that equals it comes behind it. Null when the arena is full. */
@@ -139,16 +128,14 @@ export class RowSorter {
     const entries = this.#sort();
     this.#count = this.#first;
     const old = this.#blocks;
-    this.#blocks = this.#freeBlocks;
-    if (this.#moveRecords(entries)) this.#freeBlocks = old;
+    this.#emptied?.restart();
+    this.#blocks = this.#emptied ?? new GrowingBlocks(heap, BLOCK_PART);
+    if (this.#moveRecords(entries)) this.#emptied = old;
     else {
-      // There was no room for all: what was moved and what was not stay where they are, and no block has room any more.
+      // There was no room for all: what was moved and what was not stay where they are.
       this.#context.kernel.exports.reloadEntries(entries, this.#count);
-      this.#freeBlocks = [];
-      this.#blocks = [...old, ...this.#blocks];
-      this.#block = this.#blocks.length - 1;
-      const { at, bytes } = this.#blocks[this.#block]!;
-      this.#next = at + bytes;
+      this.#emptied = null;
+      this.#blocks.absorb(old);
     }
     if (entries !== this.#entries) heap.u8.copyWithin(this.#entries, entries, entries + this.#count * ENTRY_BYTES);
     this.#last = heap.u32[(this.#entries + (this.#count - 1) * ENTRY_BYTES + ENTRY_RECORD) >>> 2]!;
@@ -157,43 +144,32 @@ export class RowSorter {
   /** Copies the records of the entries to the blocks, one behind the other; false when the budget refused a block. */
   #moveRecords(entries: number): boolean {
     const { arena, kernel } = this.#context;
+    const blocks = this.#blocks;
     const mark = arena.next;
     const reached = arena.take(8);
-    this.#block = -1;
-    for (let from = 0; from < this.#count; ) {
-      this.#block++;
-      if (this.#block === this.#blocks.length) {
-        const block = this.#anotherBlock();
-        if (block === null) break;
-        this.#blocks.push(block);
-      }
-      const { at, bytes } = this.#blocks[this.#block]!;
-      const end = kernel.exports.gatherRecords(entries, from, this.#count, at, at + bytes, reached) >>> 0;
+    let from = 0;
+    do {
+      const at = blocks.next;
+      const end = kernel.exports.gatherRecords(entries, from, this.#count, at, blocks.limit, reached) >>> 0;
       kernel.exports.listRecords(at, end, entries + from * ENTRY_BYTES);
       from = arena.heap.u32[reached >>> 2]!;
-      this.#next = end;
-      if (from === this.#count) {
-        arena.release(mark);
-        return true;
-      }
-      // A record larger than a whole block.
-      if (end === at) break;
-    }
+      blocks.next = end;
+    } while (from < this.#count && blocks.advance());
     arena.release(mark);
-    return false;
+    return from === this.#count;
   }
 
   #store(batch: Batch, orders: number): void {
     if (!this.#makeRoomForEntries(batch.live)) this.#spill();
     for (let from = 0; from < batch.live; ) {
-      const block = this.#blocks[this.#block]!;
+      const at = this.#blocks.next;
       const list = { rows: batch.selection, from, count: batch.live, orders };
-      const { next, reached } = this.#codec.encode(batch, list, this.#next, block.at + block.bytes);
+      const { next, reached } = this.#codec.encode(batch, list, at, this.#blocks.limit);
       const entries = this.#entries + this.#count * ENTRY_BYTES;
-      this.#count += this.#context.kernel.exports.listRecords(this.#next, next, entries);
-      this.#next = next;
+      this.#count += this.#context.kernel.exports.listRecords(at, next, entries);
+      this.#blocks.next = next;
       from = reached;
-      if (from < batch.live) this.#nextBlock();
+      if (from < batch.live && !this.#blocks.advance()) this.#spill();
     }
   }
 
@@ -205,44 +181,10 @@ export class RowSorter {
     if (at === 0) return false;
     heap.u8.copyWithin(at, this.#entries, this.#entries + this.#count * ENTRY_BYTES);
     // What was outgrown holds records.
-    this.#blocks.push({ at: this.#entries, bytes: this.#entriesMax * ENTRY_BYTES * 2 });
+    this.#blocks.adopt(this.#entries, this.#entriesMax * ENTRY_BYTES * 2);
     this.#entries = at;
     this.#entriesMax = entriesMax;
     return true;
-  }
-
-  /** Goes on to a block that has room; when the budget refuses one, all rows go to a file and the blocks are free. */
-  #nextBlock(): void {
-    const last = this.#blocks[this.#block]!;
-    const isEmpty = this.#next === last.at;
-    if (!isEmpty && this.#block + 1 < this.#blocks.length) {
-      this.#block++;
-    } else {
-      const block = isEmpty ? this.#largerBlock(last.bytes * 2) : this.#anotherBlock();
-      if (block === null) {
-        this.#spill();
-        return;
-      }
-      if (isEmpty) this.#blocks[this.#block] = block;
-      else this.#block = this.#blocks.push(block) - 1;
-    }
-    this.#next = this.#blocks[this.#block]!.at;
-  }
-
-  /** For a record that is larger than an empty block. */
-  #largerBlock(bytes: number): Block {
-    return { at: this.#context.arena.heap.allocate(bytes), bytes };
-  }
-
-  #anotherBlock(): Block | null {
-    const { heap } = this.#context.arena;
-    const held = this.#blocks.reduce((sum, { bytes }) => sum + bytes, 0);
-    const most = Math.min(BLOCK_BYTES_MOST, Math.max(BLOCK_BYTES_LEAST, Math.floor(held / BLOCK_PART)));
-    for (let bytes = most; bytes >= BLOCK_BYTES_LEAST; bytes = Math.floor(bytes / 2)) {
-      const at = heap.tryAllocate(bytes);
-      if (at !== 0) return { at, bytes };
-    }
-    return null;
   }
 
   /** Writes all rows, sorted, to a new file. */
@@ -268,8 +210,7 @@ export class RowSorter {
     this.#runs.push(file);
     this.#last = 0;
     this.#count = 0;
-    this.#block = 0;
-    this.#next = this.#blocks[0]!.at;
+    this.#blocks.restart();
   }
 
   #sort(): number {
