@@ -1,21 +1,9 @@
 // Keys by which the rows of a group lie together, in an order of their own; and keys that are two keys one behind the other.
 import type { Batch } from '../../batch/batch.ts';
-import { LONG } from '../../kernel/layout/keys.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
 import { RowKeys } from '../keys/row-keys.ts';
 import type { RowOrder } from '../sort/row-sorter.ts';
 import { SortKeys, type SortTerm } from '../sort/sort-keys.ts';
-
-/** Bytes of a key that are its group's: each column has its length + 1 (0 for null) before it, or LONG and its length. */
-export function groupBytes(key: Uint8Array, columns: number): number {
-  let at = 0;
-  for (let column = 0; column < columns; column++) {
-    const first = key[at++]!;
-    if (first !== LONG) at += Math.max(0, first - 1);
-    else at += 4 + key[at]! + key[at + 1]! * 0x100 + key[at + 2]! * 0x10000 + key[at + 3]! * 0x1000000;
-  }
-  return at;
-}
 
 /** Rows of a group lie together, in their order; without terms in that of the source. */
 export function groupOrder(context: OperatorContext, groups: readonly number[], terms: readonly SortTerm[]): RowOrder {

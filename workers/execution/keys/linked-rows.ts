@@ -13,6 +13,7 @@ import { DONE, PAUSE, type Slices, type Steps } from '../../run/time-slices.ts';
 import type { TextStep } from '../cells/text-chain.ts';
 import { unlistedRows } from '../cells/unlisted-rows.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
+import { SortedGroups } from '../sort/sorted-groups.ts';
 import { RowStore } from '../spill/row-store.ts';
 import { blankRows } from './blank-rows.ts';
 import { DisjointSets } from './disjoint-sets.ts';
@@ -88,7 +89,7 @@ export class LinkedRows {
     const { keep, counts } = this.#plan;
     const sets = new DisjointSets(this.#context.arena.heap, this.#taken, keep === 'last' ? 'last' : 'first');
     for (const { sorter } of this.#orders) {
-      const link = linker(sets);
+      const link = linker(this.#context, sets);
       yield* sorter.finish((batch) => {
         link(batch);
         return DONE;
@@ -138,23 +139,18 @@ export class LinkedRows {
 }
 
 /** Joins each row of sorted batches, keys and places, with the one before that has the same key. */
-function linker(sets: DisjointSets): (batch: Batch) => void {
-  let last: Uint8Array | null = null;
+function linker(context: OperatorContext, sets: DisjointSets): (batch: Batch) => void {
+  const groups = new SortedGroups(context, 0);
   let lastPlace = -1;
   return (batch) => {
-    const [keys, places] = batch.columns;
-    if (keys?.kind !== 'views' || places?.kind !== 'typed') throw new Error('sorted keys have views and places');
-    const { u8, u32, i64 } = batch.heap;
+    const places = batch.columns[1];
+    if (places?.kind !== 'typed') throw new Error('places are typed');
+    const { ties } = groups.mark(batch);
+    const { i64 } = batch.heap;
     for (let at = 0; at < batch.live; at++) {
-      const row = batch.physicalRow(at);
-      const view = (keys.at >>> 2) + row * 2;
-      const key = u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!);
-      const place = Number(i64[(places.at >>> 3) + row]);
-      if (last !== null && Buffer.compare(key, last) === 0) sets.join(lastPlace, place);
-      last = key;
+      const place = Number(i64[(places.at >>> 3) + batch.physicalRow(at)]);
+      if (ties[at] === 1) sets.join(lastPlace, place);
       lastPlace = place;
     }
-    // Its bytes are of this batch alone.
-    last = last === null ? null : last.slice();
   };
 }

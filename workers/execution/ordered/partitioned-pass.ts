@@ -5,11 +5,9 @@ import type { StoredType } from '../../batch/schema.ts';
 import type { Next, OperatorContext } from '../../operations/operation.ts';
 import { DONE, type Steps } from '../../run/time-slices.ts';
 import { RowKeys } from '../keys/row-keys.ts';
-import { byPlace, PLACE_BYTES, placeColumn, viewsOf } from '../sort/row-places.ts';
+import { byPlace, placeColumn } from '../sort/row-places.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
-
-/** What the place adds to a key: its length (kernel/assembly/hash.ts) and itself. */
-const PLACE_IN_KEY_BYTES = 1 + PLACE_BYTES;
+import { SortedGroups } from '../sort/sorted-groups.ts';
 
 export interface PassPlan {
   /** Types of the columns of the batches that are added. */
@@ -33,7 +31,6 @@ export class PartitionedPass {
   readonly #plan: PassPlan;
   readonly #sorter: RowSorter;
   #taken = 0;
-  #lastKey: Uint8Array | null = null;
 
   constructor(context: OperatorContext, plan: PassPlan) {
     this.#context = context;
@@ -60,29 +57,14 @@ export class PartitionedPass {
   *finish(work: GroupWork, next: Next): Steps {
     const { makes } = this.#plan;
     const back = new RowSorter(this.#context, [...makes, 'text'], byPlace(makes.length, this.#plan.reversed));
+    const groups = new SortedGroups(this.#context, this.#plan.groups.length);
     yield* this.#sorter.finish((batch) => {
-      const starts = this.#starts(batch);
+      const { starts } = groups.mark(batch);
       const place = batch.columns.at(-1)!;
       const made = work(batch.withColumns(batch.columns.slice(1, -1)), starts);
       back.add(made.withColumns([...made.columns, place]));
       return DONE;
     });
     yield* back.finish((batch) => next(batch.withColumns(batch.columns.slice(1, -1))));
-  }
-
-  #starts(batch: Batch): Uint8Array {
-    const starts = new Uint8Array(batch.live);
-    const { u8, u32 } = batch.heap;
-    const keys = viewsOf(batch.columns[0]!);
-    const trimmed = this.#plan.reversed ? PLACE_IN_KEY_BYTES : 0;
-    let last = this.#lastKey;
-    for (let position = 0; position < batch.live; position++) {
-      const view = (keys >>> 2) + batch.physicalRow(position) * 2;
-      const key = u8.subarray(u32[view]!, u32[view]! + u32[view + 1]! - trimmed);
-      if (last === null || Buffer.compare(last, key) !== 0) starts[position] = 1;
-      last = key;
-    }
-    this.#lastKey = last === null ? null : last.slice();
-    return starts;
   }
 }

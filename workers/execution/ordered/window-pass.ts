@@ -6,9 +6,10 @@ import type { StoredType } from '../../batch/schema.ts';
 import type { Next, Operator, OperatorContext } from '../../operations/operation.ts';
 import type { Slices, Steps } from '../../run/time-slices.ts';
 import { groupOrder } from '../aggregate/group-order.ts';
-import { byPlace, placeColumn, viewsOf } from '../sort/row-places.ts';
+import { byPlace, placeColumn } from '../sort/row-places.ts';
 import { RowSorter } from '../sort/row-sorter.ts';
 import type { SortTerm } from '../sort/sort-keys.ts';
+import { SortedGroups } from '../sort/sorted-groups.ts';
 import { RowStore } from '../spill/row-store.ts';
 import { rowsBetween } from '../spill/rows-between.ts';
 import { PlacedCells } from './placed-cells.ts';
@@ -32,6 +33,7 @@ export class WindowPass implements Operator {
   readonly #types: readonly StoredType[];
   /** Columns of the input with the conditions that the sorters carry; all where nothing is sorted. */
   readonly #reads: readonly number[];
+  readonly #marks: SortedGroups;
   readonly #width: number;
   readonly #forward: WindowDirection;
   readonly #backward: WindowDirection | null;
@@ -45,12 +47,12 @@ export class WindowPass implements Operator {
   #back: RowSorter | null = null;
   #taken = 0;
   #seen = 0;
-  #lastKey: Uint8Array | null = null;
 
   constructor(context: OperatorContext, plan: WindowPlan) {
     const { groups, terms, columns, types: input } = plan;
     this.#context = context;
     this.#plan = plan;
+    this.#marks = new SortedGroups(context, groups.length);
     const isSorted = groups.length + terms.length > 0;
     const looksAhead = columns.some(({ function: made }) => made.backward !== null);
     const isMoved = isSorted || looksAhead;
@@ -95,7 +97,7 @@ export class WindowPass implements Operator {
     if (this.#placed === null) this.#back = this.#sorterBack();
     if (this.#sorter !== null) {
       yield* this.#sorter.finish((batch) => {
-        const { starts, ties } = this.#compare(batch);
+        const { starts, ties } = this.#marks.mark(batch);
         return this.#goForward(batch.withColumns(batch.columns.slice(1)), starts, ties);
       });
     }
@@ -188,26 +190,6 @@ export class WindowPass implements Operator {
 
   /** Going backward: the row before was the first of its group. */
   #groupEnds = true;
-
-  /** Where groups begin among sorted rows, and which rows are equal to the one before by group and order. */
-  #compare(batch: Batch): { readonly starts: Uint8Array; readonly ties: Uint8Array } {
-    const { arena, kernel } = this.#context;
-    const mark = arena.next;
-    const keys = viewsOf(batch.columns[0]!);
-    const last = this.#lastKey;
-    const lastAt = last === null ? 0 : arena.take(last.length);
-    const [startsAt, tiesAt] = [arena.take(batch.live), arena.take(batch.live)];
-    const { u8, u32 } = arena.heap;
-    if (last !== null) u8.set(last, lastAt);
-    const groups = this.#plan.groups.length;
-    kernel.exports.markGroups(keys, batch.selection, batch.live, groups, lastAt, last?.length ?? 0, startsAt, tiesAt);
-    const end = (keys >>> 2) + batch.physicalRow(batch.live - 1) * 2;
-    this.#lastKey = u8.slice(u32[end]!, u32[end]! + u32[end + 1]!);
-    const starts = u8.slice(startsAt, startsAt + batch.live);
-    const ties = u8.slice(tiesAt, tiesAt + batch.live);
-    arena.release(mark);
-    return { starts, ties };
-  }
 }
 
 /** The columns that the order and the functions read. */

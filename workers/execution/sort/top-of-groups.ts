@@ -5,19 +5,19 @@ import type { Batch } from '../../batch/batch.ts';
 import { storedTypes } from '../../batch/schema.ts';
 import type { Operator, OperatorContext } from '../../operations/operation.ts';
 import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
-import { groupBytes, groupOrder, joinedKeys } from '../aggregate/group-order.ts';
+import { groupOrder, joinedKeys } from '../aggregate/group-order.ts';
 import { placeColumn, viewsOf } from './row-places.ts';
 import { RowSorter } from './row-sorter.ts';
 import { SortKeys, type SortTerm } from './sort-keys.ts';
+import { SortedGroups } from './sorted-groups.ts';
 
 export class TopOfGroups implements Operator {
   readonly #context: OperatorContext;
   readonly #n: number;
-  readonly #groups: number;
+  readonly #marks: SortedGroups;
   readonly #sorter: RowSorter;
   readonly #kept: RowSorter;
   #taken = 0;
-  #group: Uint8Array | null = null;
   #inGroup = 0;
 
   /** @param groups indexes of the columns that make the group */
@@ -26,7 +26,7 @@ export class TopOfGroups implements Operator {
     const order = new SortKeys(context, terms);
     this.#context = context;
     this.#n = n;
-    this.#groups = groups.length;
+    this.#marks = new SortedGroups(context, groups.length);
     this.#sorter = new RowSorter(context, types, groupOrder(context, groups, terms));
     this.#kept = new RowSorter(context, types, {
       prepare: () => undefined,
@@ -58,19 +58,13 @@ export class TopOfGroups implements Operator {
     const { arena } = this.#context;
     const mark = arena.next;
     const selection = arena.take(batch.live * 4);
-    const { u8, u32 } = arena.heap;
-    const keys = viewsOf(batch.columns[0]!);
+    const { starts } = this.#marks.mark(batch);
+    const { u32 } = arena.heap;
     let live = 0;
     for (let position = 0; position < batch.live; position++) {
-      const row = batch.physicalRow(position);
-      const view = (keys >>> 2) + row * 2;
-      const key = u8.subarray(u32[view]!, u32[view]! + u32[view + 1]!);
-      const group = key.subarray(0, groupBytes(key, this.#groups));
-      if (this.#group === null || Buffer.compare(group, this.#group) !== 0) this.#inGroup = 0;
-      this.#group = group;
-      if (this.#inGroup++ < this.#n) u32[(selection >>> 2) + live++] = row;
+      if (starts[position] === 1) this.#inGroup = 0;
+      if (this.#inGroup++ < this.#n) u32[(selection >>> 2) + live++] = batch.physicalRow(position);
     }
-    this.#group = this.#group?.slice() ?? null;
     const rows = batch.withColumns(batch.columns.slice(1)).withSelection(selection, live);
     if (live > 0) this.#kept.add(rows);
     arena.release(mark);
