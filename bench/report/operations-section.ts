@@ -1,5 +1,5 @@
 // The table of operations as a section: the worst beside the best of the others stands first.
-import type { OperationResult, OperationTime } from '../operations.ts';
+import { type OperationResult, type OperationTime, SLOW_MILLISECONDS } from '../operations.ts';
 import type { Section } from './section.ts';
 
 interface Line extends OperationResult {
@@ -17,7 +17,10 @@ export function operationsSection(results: readonly OperationResult[]): Section 
     title: `Every operation beside the best of the others, two threads, ${megabytes} MB`,
     columns: ['', 'of', 'ours / it', 'ours MB/s', 'best', 'its MB/s', 'CPU ms/MB', 'its', 'peak MB', 'its peak'],
     rows: lines.map(cellsOf),
-    notes: ratios.length === 0 ? [] : [`Geometric mean of the ratios: ${geometricMean(ratios).toFixed(2)}.`],
+    notes: [
+      ...(ratios.length === 0 ? [] : [`Geometric mean of the ratios: ${geometricMean(ratios).toFixed(2)}.`]),
+      `An engine that takes more than ${SLOW_MILLISECONDS / 1000} s for a row is measured once.`,
+    ],
     chart: {
       unit: 'ours / best of the others',
       bars: lines.flatMap(({ row, ratio }) => (ratio === null ? [] : [{ label: row.name, value: ratio, ours: true }])),

@@ -784,6 +784,8 @@ def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: 
         try:
             return 0 if all(list(pool.map(send_one, options.files, stems))) else 1
         except KeyboardInterrupt:
+            # Who asks a second time does not want to wait for the uploads to end.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             client.cancel()
             return 130
 

@@ -1,6 +1,7 @@
 // Brings entries, a key with its value each, into the order of their keys' hashes by files: parted by the hash's bits until
 // a part fits the memory that is set aside for it, sorted there, and written one part behind the other. Of equal keys the
-// first is kept.
+// first is kept. It is for tables that the budget has refused, so that it works in a fixed megabyte: RowPartitions and RowSorter
+// hold as many rows as the budget gives.
 import type { Heap } from '../../memory/heap.ts';
 import { SpillFile } from '../spill/spill-file.ts';
 import type { SpillFolder } from '../spill/spill-folder.ts';
