@@ -32,6 +32,9 @@ const NOT_SHARING = /\b(?:setTimeout|testdir)\(|child_process|worker_threads|mem
 /** Stands at the head of a file whose tests take long by their nature: `npm test` leaves it out, and says why. */
 const ALL_TESTS_ONLY = /^\/\/ With all tests only: (.+)\.$/m;
 
+/** Of those, what waits most of its time, for leases, stalls and nodes: one at a time runs beside the others. */
+const MOSTLY_WAITING = /^\/\/ With all tests only: (?:faults that are waited for by the clock|several nodes)/m;
+
 /** More would make the slowest group last longer than the others together. */
 const SHARING_FILES_MAX = 6;
 
@@ -62,10 +65,17 @@ process.stdout.write('TAP version 14\n');
 // Who names a file or a folder wants its tests.
 const files = isLong || positionals.length > 0 ? found : found.filter(isOfEachChange);
 const isLast = (file: string): boolean => values.last !== undefined && file.startsWith(values.last);
-await runAll(
-  groupsOf(files.filter((file) => !isLast(file))),
-  Number(values.jobs ?? availableParallelism() * JOBS_PER_CORE),
-);
+const isBeside = (file: string): boolean => !isLast(file) && MOSTLY_WAITING.test(textOf(file));
+await Promise.all([
+  runAll(
+    groupsOf(files.filter((file) => !isLast(file) && !isBeside(file))),
+    Number(values.jobs ?? availableParallelism() * JOBS_PER_CORE),
+  ),
+  runAll(
+    files.filter(isBeside).map((file) => [file]),
+    1,
+  ),
+]);
 // What takes the machine for itself runs when the others are done, one file after the other.
 await runAll(
   files.filter(isLast).map((file) => [file]),
@@ -87,9 +97,13 @@ function testsAt(path: string): string[] {
     .sort();
 }
 
+function textOf(file: string): string {
+  return readFileSync(join(PACKAGE_FOLDER, file), 'utf8');
+}
+
 /** Whether `npm test` runs the file; one that is left out is told. */
 function isOfEachChange(file: string): boolean {
-  const [, reason] = ALL_TESTS_ONLY.exec(readFileSync(join(PACKAGE_FOLDER, file), 'utf8')) ?? [];
+  const [, reason] = ALL_TESTS_ONLY.exec(textOf(file)) ?? [];
   if (reason === undefined) return true;
   process.stdout.write(`# skipped: ${file} # SKIP ${reason}: npm run test:all\n`);
   counts.skip += 1;
@@ -99,8 +113,7 @@ function isOfEachChange(file: string): boolean {
 /** Files by process, those that share one first: they take longest. */
 function groupsOf(all: readonly string[]): (readonly string[])[] {
   const isSharing = (file: string): boolean =>
-    SHARING_FOLDERS.some((folder) => file.startsWith(folder)) &&
-    !NOT_SHARING.test(readFileSync(join(PACKAGE_FOLDER, file), 'utf8'));
+    SHARING_FOLDERS.some((folder) => file.startsWith(folder)) && !NOT_SHARING.test(textOf(file));
   const sharing = all.filter(isSharing);
   const groups = [];
   for (let from = 0; from < sharing.length; from += SHARING_FILES_MAX)

@@ -1,4 +1,5 @@
 // What a fleet promises when nodes die or hang, and when Redis does, or the way to it. Each waits for leases to end.
+// With all tests only: several nodes, Redis and HAProxy.
 import t, { type Test } from 'tap';
 import { Fleet, type FleetOptions } from '../fixtures/fleet.ts';
 import { skipWithoutRedis } from '../fixtures/redis-server.ts';

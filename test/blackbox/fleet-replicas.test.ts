@@ -1,4 +1,5 @@
 // Sentinels tell nodes where the primary is, and replicas that are waited for have what a client was told.
+// With all tests only: several nodes, Redis and HAProxy.
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Fleet } from '../fixtures/fleet.ts';
