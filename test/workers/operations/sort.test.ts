@@ -197,3 +197,40 @@ test('top forgets what cannot come first, and nothing else', async (t) => {
     }
   }
 });
+
+test('top of each group forgets what cannot come first in its group, and nothing else', async (t) => {
+  const next = noise(11);
+  const groupings: Readonly<Record<string, (row: number) => Cell>> = {
+    few: (row) => [null, 'DE', 'x'.repeat(253), 'x'.repeat(300), `${'x'.repeat(299)}y`, ''][row % 6]!,
+    'each row': (row) => `g${row}`,
+    'first each row, then few': (row) => (row < 6_000 ? `g${row}` : `h${row % 5}`),
+    'first few, then each row': (row) => (row < 6_000 ? `h${row % 5}` : `g${row}`),
+  };
+  const ways: RunOptions[] = [
+    { batchRows: 4096 },
+    { batchRows: 700, arenaBytes: 30_000, sparse: true },
+    { batchRows: 4096, budgetBytes: 4_000_000 },
+    { batchRows: 4096, budgetBytes: 1000 },
+  ];
+  for (const [name, groupOf] of Object.entries(groupings)) {
+    const rows = Array.from({ length: 16_000 }, (_, row): Cell[] => {
+      return [groupOf(row), next(50) === 0 ? null : `${next(900)}`, `${row}`, 'x'.repeat(next(40))];
+    });
+    const sorted = rows.toSorted((a, b) => compareTexts(a[1]!, b[1]!));
+    for (const n of [1, 3, 2000]) {
+      const taken = new Map<string, number>();
+      const expected = sorted.filter(([group]) => {
+        const key = JSON.stringify(group);
+        const inGroup = (taken.get(key) ?? 0) + 1;
+        taken.set(key, inGroup);
+        return inGroup <= n;
+      });
+      const operation = { op: 'top', n, by: 'k', group_by: ['g'] };
+      for (const way of ways) {
+        const made = runOperation(top, operation, { columns: ['g', 'k', 'n', 'x'], rows }, way);
+        t.equal(made.rows.length, expected.length, `${name}, ${n}, ${JSON.stringify(way)}`);
+        t.ok(JSON.stringify(made.rows) === JSON.stringify(expected), `${name}, ${n}, ${JSON.stringify(way)}`);
+      }
+    }
+  }
+});

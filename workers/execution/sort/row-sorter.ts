@@ -29,19 +29,34 @@ export interface RowOrder {
   make(batch: Batch): number;
 }
 
+/** Which rows are wanted: others may be forgotten. */
+export interface WantedRows {
+  /** How many from the start of the order. */
+  readonly first: number;
+  /** So many of each group, by how many columns at the start of a key (RowKeys) make it; null: of all rows. */
+  readonly groups: number | null;
+}
+
+const ALL_ROWS: WantedRows = { first: Number.POSITIVE_INFINITY, groups: null };
+
+/** Where hardly anything is forgotten, rows are looked through again when there are so many times as many. */
+const RARE_CUTS = 4;
+
 export class RowSorter {
   readonly #context: OperatorContext;
   readonly #types: readonly StoredType[];
   readonly #codec: RowCodec;
   readonly #order: RowOrder;
   readonly #counts: number;
-  readonly #first: number;
+  readonly #wanted: WantedRows;
   /** Where the records lie, one behind the other. */
   #blocks: GrowingBlocks;
   /** Empty since the rows that stay were moved together; null before. */
   #emptied: GrowingBlocks | null = null;
-  /** The record of the last row that stays, 0 while all do. */
+  /** The record of the last row that stays, 0 while all do, and where the rows wanted are those of groups. */
   #last = 0;
+  /** With so many rows those that are not wanted are forgotten. */
+  #cutAt: number;
   readonly #runs: SpillFile[] = [];
   #entries: number;
   #entriesMax = ENTRIES_FIRST;
@@ -50,15 +65,10 @@ export class RowSorter {
 
   /**
    * @param types of the columns of the batches that will be added
-   * @param first how many rows are wanted, from the start of the order: others may be forgotten
    */
-  constructor(
-    context: OperatorContext,
-    types: readonly StoredType[],
-    order: RowOrder,
-    first = Number.POSITIVE_INFINITY,
-  ) {
-    this.#first = first;
+  constructor(context: OperatorContext, types: readonly StoredType[], order: RowOrder, wanted: WantedRows = ALL_ROWS) {
+    this.#wanted = wanted;
+    this.#cutAt = this.#cutAfter(wanted.groups === null ? wanted.first : 0);
     const { heap } = context.arena;
     this.#context = context;
     this.#types = ['text', ...types];
@@ -83,7 +93,7 @@ export class RowSorter {
       for (let i = 0; i < wanted.live; i++) arena.heap.f64[(orders >>> 3) + i] = this.#taken + i;
       this.#taken += piece.live;
       this.#store(wanted.withColumns([{ kind: 'views', at: keys }, ...piece.columns]), orders);
-      if (this.#count >= this.#first * 2 + ENTRIES_FIRST) this.#cut();
+      if (this.#count >= this.#cutAt) this.#cut();
       return true;
     });
   }
@@ -122,11 +132,41 @@ export class RowSorter {
     return piece.withSelection(kept, live);
   }
 
-  /** Forgets the rows behind the first that are wanted, and moves those together. */
+  /** Forgets the rows that are not wanted, and moves the others together where they are less than half. */
   #cut(): void {
     const { heap } = this.#context.arena;
+    const before = this.#count;
+    const entries = this.#sortWanted();
+    if (this.#count * 2 < before) {
+      this.#moveTogether(entries);
+      this.#cutAt = this.#cutAfter(this.#count);
+    } else {
+      this.#context.kernel.exports.reloadEntries(entries, this.#count);
+      this.#cutAt = before * RARE_CUTS;
+    }
+    if (entries !== this.#entries) heap.u8.copyWithin(this.#entries, entries, entries + this.#count * ENTRY_BYTES);
+    if (this.#wanted.groups === null) {
+      this.#last = heap.u32[(this.#entries + (this.#count - 1) * ENTRY_BYTES + ENTRY_RECORD) >>> 2]!;
+    }
+  }
+
+  /** So many rows stay: when their number has doubled, and not before a batch or two, it is time to look again. */
+  #cutAfter(rows: number): number {
+    return rows * 2 + ENTRIES_FIRST;
+  }
+
+  /** Sorts, and counts only the rows that are wanted: they come first. */
+  #sortWanted(): number {
+    const { first, groups } = this.#wanted;
     const entries = this.#sort();
-    this.#count = this.#first;
+    const { keepOfGroups } = this.#context.kernel.exports;
+    if (groups === null) this.#count = Math.min(this.#count, first);
+    else this.#count = keepOfGroups(entries, this.#count, groups, first);
+    return entries;
+  }
+
+  #moveTogether(entries: number): void {
+    const { heap } = this.#context.arena;
     const old = this.#blocks;
     this.#emptied?.restart();
     this.#blocks = this.#emptied ?? new GrowingBlocks(heap, BLOCK_PART);
@@ -137,8 +177,6 @@ export class RowSorter {
       this.#emptied = null;
       this.#blocks.absorb(old);
     }
-    if (entries !== this.#entries) heap.u8.copyWithin(this.#entries, entries, entries + this.#count * ENTRY_BYTES);
-    this.#last = heap.u32[(this.#entries + (this.#count - 1) * ENTRY_BYTES + ENTRY_RECORD) >>> 2]!;
   }
 
   /** Copies the records of the entries to the blocks, one behind the other; false when the budget refused a block. */
@@ -191,8 +229,8 @@ export class RowSorter {
   #spill(): void {
     const { arena, kernel, spill } = this.#context;
     const file = new SpillFile(spill);
-    const entries = this.#sort();
-    const count = Math.min(this.#count, this.#first);
+    const entries = this.#sortWanted();
+    const count = this.#count;
     const mark = arena.next;
     const reached = arena.take(8);
     const buffer = arena.take(GATHER_BYTES);
@@ -224,7 +262,7 @@ export class RowSorter {
     const target = this.#codec.target(rowsMax);
     const selection = arena.heap.allocate(rowsMax * 4);
     for (let row = 0; row < rowsMax; row++) arena.heap.u32[(selection >>> 2) + row] = row;
-    const entries = this.#sort();
+    const entries = this.#sortWanted();
     for (let from = 0; from < this.#count && wanted() > 0; from += rowsMax) {
       const rows = Math.min(rowsMax, this.#count - from);
       this.#codec.decodeEntries(target, entries + from * ENTRY_BYTES, rows);

@@ -53,7 +53,8 @@ export function planTerms(by: Static<typeof sortBy>, scope: Scope, pointer: stri
 /** A sorter of the operation's rows, of which the first so many are wanted. */
 export function sorterOf(planned: readonly PlannedTerm[], context: OperatorContext, first?: number): RowSorter {
   const types = storedTypes(context.input);
-  return new RowSorter(context, types, new SortKeys(context, sortTerms(planned, context)), first);
+  const wanted = first === undefined ? undefined : { first, groups: null };
+  return new RowSorter(context, types, new SortKeys(context, sortTerms(planned, context)), wanted);
 }
 
 /** The planned terms by the places of their columns. */

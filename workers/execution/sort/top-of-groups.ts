@@ -1,5 +1,5 @@
 // The first rows of each group by an order, in that order over all groups. In bounded memory: the rows are sorted by group,
-// those that stay are sorted again.
+// of which the sorter forgets those that come later, and those that stay are sorted again.
 
 import type { Batch } from '../../batch/batch.ts';
 import { storedTypes } from '../../batch/schema.ts';
@@ -27,7 +27,8 @@ export class TopOfGroups implements Operator {
     this.#context = context;
     this.#n = n;
     this.#marks = new SortedGroups(context, groups.length);
-    this.#sorter = new RowSorter(context, types, groupOrder(context, groups, terms));
+    const wanted = { first: n, groups: groups.length };
+    this.#sorter = new RowSorter(context, types, groupOrder(context, groups, terms), wanted);
     this.#kept = new RowSorter(context, types, {
       prepare: () => undefined,
       // Equal rows of different groups stand as in the source.

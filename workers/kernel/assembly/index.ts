@@ -40,7 +40,7 @@ export { readNumbers } from './read-numbers';
 export { findPattern, replacePattern } from './replace-pattern';
 export { replaceText, replaceWhole } from './replace';
 export { decodeEntries, decodeRows, encodeRows } from './rows';
-export { gatherRecords, keepBefore, listRecords, reloadEntries, sortEntries } from './sort';
+export { gatherRecords, keepBefore, keepOfGroups, listRecords, reloadEntries, sortEntries } from './sort';
 export { addCachedKeys, findCachedKeys, scatter } from './key-cache';
 export { indexPairKeys, splitPairs } from './split-pairs';
 export { sortKeys } from './sort-keys';

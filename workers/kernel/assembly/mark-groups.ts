@@ -22,7 +22,7 @@ export function markGroups(keys: usize, rows: usize, count: u32, columns: u32, l
 }
 
 /** Bytes of a key that are its group's: each column has its length + 1 (0 for null) before it, or LONG and its length. */
-function groupBytes(key: usize, columns: u32): usize {
+export function groupBytes(key: usize, columns: u32): usize {
   let at = key;
   for (let column: u32 = 0; column < columns; column++) {
     const first = <usize>load<u8>(at++);

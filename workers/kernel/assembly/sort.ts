@@ -2,6 +2,7 @@
 // Entries: layout/records.ts.
 import { DIGITS, ENTRY_BYTES, ENTRY_RECORD } from '../layout/records';
 import { copy } from './cell';
+import { groupBytes } from './mark-groups';
 import { HEAD, lengthAt } from './rows';
 
 /** Digits of the radix sort: 11 bits each, six passes over 8 bytes; passes in which all digits are equal are left out. */
@@ -225,6 +226,28 @@ export function gatherRecords(entries: usize, from: u32, count: u32, next: usize
   }
   store<u32>(reached, i);
   return next;
+}
+
+/**
+ * Of sorted entries whose keys begin with so many columns of a group, the `first` ones of each group: they go to the front.
+ * Gives how many they are.
+ */
+export function keepOfGroups(entries: usize, count: u32, columns: u32, first: u32): u32 {
+  let before: usize = 0, beforeBytes: usize = 0;
+  let kept: u32 = 0, inGroup: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = entries + (<usize>i) * ENTRY_BYTES;
+    const record = <usize>load<u32>(entry, ENTRY_RECORD);
+    const key = record + HEAD + <usize>(lengthAt(record + HEAD) >> 32);
+    const bytes = groupBytes(key, columns);
+    if (before == 0 || bytes != beforeBytes || memory.compare(key, before, bytes) != 0) inGroup = 0;
+    before = key;
+    beforeBytes = bytes;
+    if (inGroup++ >= first) continue;
+    v128.store(entries + (<usize>kept) * ENTRY_BYTES, v128.load(entry));
+    kept++;
+  }
+  return kept;
 }
 
 /**
