@@ -116,7 +116,7 @@ async function sendFile(sending: Sending, file: string, { io, progress, transfer
     stream.write(`${line}\n`);
   };
   try {
-    const target = (run: Run): string => (output.isFolder ? join(output.path, outputName(file, run)) : output.path);
+    const target = output.isFolder ? (run: Run) => join(output.path, outputName(file, run)) : output.path;
     const { run, path } = await client.transform(template, file, target, {
       signal,
       onProgress: ({ phase, bytes }) => transfers.moved(file, phase, bytes),
@@ -155,7 +155,7 @@ function outputName(file: string, run: Run): string {
   return basename(name, extname(name)) + extname(run.output?.name ?? '');
 }
 
-/** Checked before anything is sent: a Run is charged, whether its output can be written or not. */
+/** Checked before anything is sent, as the client looks whether it can write: a Run is charged, whatever becomes of its output. */
 function outputOf(path: string | undefined, files: readonly string[]): Sending['output'] {
   if (path === undefined || path === '') throw new UsageError('Write with -o where the outputs go.');
   const known = statSync(path, { throwIfNoEntry: false });

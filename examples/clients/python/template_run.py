@@ -187,7 +187,7 @@ class TemplateRunClient:
     ) -> tuple:
         """`run` and `download` in one: a Run that is lost between the two is made again under the same key, and not charged
         again. Returns the Run and the path."""
-        options.setdefault("idempotency_key", str(uuid.uuid4()))
+        options["idempotency_key"] = options.get("idempotency_key") or str(uuid.uuid4())
         if not callable(target):
             # A Run is charged: that its output cannot be written is told before.
             with _Part(os.fspath(target)):

@@ -1,6 +1,6 @@
 // An output on its way into a file: it gets its name when it is whole, and nothing is left of it when it is given up.
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import type { OutputSink } from '../resumed-download.ts';
 
 export class FileSink implements OutputSink {
@@ -12,6 +12,8 @@ export class FileSink implements OutputSink {
 
   /** Rejects with a system error where nothing can be written beside `path`. */
   static async open(path: string): Promise<FileSink> {
+    const known = await stat(path).catch(() => null);
+    if (known?.isDirectory()) throw Object.assign(new Error(`EISDIR: ${path} is a folder`), { code: 'EISDIR' });
     const partPath = `${path}.${crypto.randomUUID()}.part`;
     return new FileSink(path, partPath, await open(partPath, 'wx'));
   }

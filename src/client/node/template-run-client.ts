@@ -62,7 +62,7 @@ export class TemplateRunClient extends RunsClient<Source> {
   /**
    * `run` and `download` in one: where the service lost the Run before its output was fetched, it is made again under the
    * same Idempotency-Key, and not charged again.
-   * @param target path of the output, or what gives it for the Run
+   * @param target path of the output, which is looked at before anything is sent, or what gives it for the Run
    */
   async transform(
     template: string,
@@ -70,7 +70,9 @@ export class TemplateRunClient extends RunsClient<Source> {
     target: string | ((run: Run) => string),
     options: RunOptions = {},
   ): Promise<{ readonly run: Run; readonly path: string }> {
-    const withKey = { idempotencyKey: crypto.randomUUID(), ...options };
+    const withKey = { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
+    // A Run is charged: that its output cannot be written is told before.
+    if (typeof target === 'string') await (await FileSink.open(target)).remove();
     for (let losses = 0; ; losses += 1) {
       const run = await this.run(template, source, withKey);
       const path = typeof target === 'string' ? target : target(run);

@@ -47,6 +47,9 @@ export async function usedAtLast(
 /** 16 MB: more than buffers on the way hold. */
 export const GIVEN_UP_FILE = Buffer.from(`id,amount\n${`1,${'2'.repeat(61)}\n`.repeat(250_000)}`);
 
+/** A second is promised; five are for a machine that does other work. What was not given up would take the hours of its silence. */
+export const GIVEN_UP_MILLISECONDS_MAX = 5_000;
+
 /** Transfers that stall, and where they are given up. */
 export const GIVEN_UP = [
   { phase: 'upload', cancelAt: 1_000_000, fault: { kind: 'stall', way: 'up', bytes: 100_000 }, charged: 0 },

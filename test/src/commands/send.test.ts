@@ -81,6 +81,8 @@ t.test('wrong usage is told before anything is sent', async (t) => {
     t.equal(outcome.status, 2, args.join(' '));
     t.match(outcome.stderr, message);
   }
+  const nowhere = await cli('send', 'pick', files[0]!, ...access, '-o', join(folder, 'nowhere', 'out.csv'));
+  t.match(nowhere, { status: 1, stderr: /ENOENT/ });
   t.equal(await service.quotaUsed(), used, 'nothing was sent');
   t.match(await cli('send', 'pick', files[0]!, ...out, '--url', service.url, '--key', join(folder, 'no.key')), {
     status: 1,
