@@ -198,9 +198,9 @@ t.test(
   async (t) => {
     const path = join(folder, 'again.csv');
     const { service, client } = await scripted(t, [
-      runAnswer(201),
+      runAnswer(201, {}),
       refusal(404, 'RUN_NOT_FOUND'),
-      runAnswer(201),
+      runAnswer(201, {}),
       { status: 200, headers: OUTPUT_HEADERS, body: OUTPUT },
     ]);
     await client.transform('pick', FILE, path, { idempotencyKey: undefined as never });
