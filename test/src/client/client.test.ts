@@ -186,31 +186,6 @@ t.test('an output that is always damaged leaves no file, and what was there stay
   );
 });
 
-t.test('an output without a place is told before a Run is made', async (t) => {
-  const { service, client } = await scripted(t, [runAnswer(201, {})]);
-  await t.rejects(client.transform('pick', FILE, join(folder, 'nowhere', 'out.csv')), { code: 'ENOENT' });
-  await t.rejects(client.transform('pick', FILE, folder), { code: 'EISDIR' });
-  t.strictSame(service.asked, [], 'nothing was sent');
-});
-
-t.test(
-  'a Run that is lost before its output came is made again under one key, also where none was given',
-  async (t) => {
-    const path = join(folder, 'again.csv');
-    const { service, client } = await scripted(t, [
-      runAnswer(201, {}),
-      refusal(404, 'RUN_NOT_FOUND'),
-      runAnswer(201, {}),
-      { status: 200, headers: OUTPUT_HEADERS, body: OUTPUT },
-    ]);
-    await client.transform('pick', FILE, path, { idempotencyKey: undefined as never });
-    t.equal(readFileSync(path, 'utf8'), OUTPUT);
-    const [first, , second] = service.asked.map(({ headers }) => headers['idempotency-key']);
-    t.type(first, 'string');
-    t.equal(second, first);
-  },
-);
-
 t.test('a signal ends uploads, waits and downloads with its own reason', async (t) => {
   const reason = new Error('no longer wanted');
   const silent = { targetPort: () => 1, faults: [] };
