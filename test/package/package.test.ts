@@ -17,6 +17,7 @@ t.setTimeout(FILE_MILLISECONDS);
 interface Packed {
   readonly filename: string;
   readonly size: number;
+  readonly shasum: string;
   readonly files: readonly { readonly path: string }[];
 }
 
@@ -27,6 +28,9 @@ const quiet: ExecFileSyncOptions & { readonly encoding: 'utf8' } = {
   encoding: 'utf8',
   stdio: ['ignore', 'pipe', 'pipe'],
 };
+
+/** Of the package that was built first, null before. */
+let firstShasum: string | null = null;
 
 function pack(...flags: readonly string[]): Packed {
   const told = execFileSync('npm', ['pack', '--json', '--ignore-scripts', ...flags], quiet);
@@ -81,7 +85,8 @@ t.test('publint and attw find its entries and their types sound', { skip: skipUn
   execFileSync('npm', ['run', '-s', 'build:package'], quiet);
   const publint = spawnSync('npx', ['publint', 'run', '--strict', '--pack', 'false'], quiet);
   t.equal(publint.status, 0, `${publint.stdout}${publint.stderr}`);
-  const { filename } = pack('--pack-destination', folder);
+  const { filename, shasum } = pack('--pack-destination', folder);
+  firstShasum = shasum;
   // Node 16 and bundlers read the entries; what reads none of them is of no Node that this runs on.
   const attw = spawnSync(
     'npx',
@@ -95,7 +100,8 @@ const skip = skipUnlessLong || registry();
 
 t.test('it installs into an empty folder, and init, serve, send, client and library work', { skip }, async (t) => {
   execFileSync('npm', ['run', '-s', 'build:package'], quiet);
-  const { filename } = pack('--pack-destination', folder);
+  const { filename, shasum } = pack('--pack-destination', folder);
+  t.ok(firstShasum === null || shasum === firstShasum, 'built again it has the same bytes');
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const inFolder = { ...quiet, cwd: folder };
   execFileSync('npm', ['install', '--no-audit', '--no-fund', `./${filename}`], inFolder);
