@@ -14,11 +14,12 @@ const OWN_COLOUR = '#2f6f4f';
 const PEER_COLOUR = '#9aa5b1';
 const LIMIT_COLOUR = '#b3541e';
 
-export function chartSvg(title: string, { unit, bars, limit }: Chart): string {
+export function chartSvg(title: string, { unit, bars, limit, longest = Number.POSITIVE_INFINITY }: Chart): string {
   const height = TOP + bars.length * ROW_HEIGHT + BOTTOM;
-  const most = Math.max(...bars.map(({ value }) => value), limit?.value ?? 0);
+  const most = Math.min(longest, Math.max(...bars.map(({ value }) => value), limit?.value ?? 0));
   const labelWidth = Math.max(LABEL_WIDTH_MIN, ...bars.map(({ label }) => Math.ceil(label.length * CHARACTER_WIDTH)));
-  const length = (value: number): number => Math.round((value / most) * (WIDTH - labelWidth - VALUE_WIDTH) * 10) / 10;
+  const room = WIDTH - labelWidth - VALUE_WIDTH;
+  const length = (value: number): number => Math.round((Math.min(value, most) / most) * room * 10) / 10;
   const rows = bars.map(({ label, value, ours }, index) => {
     const top = TOP + index * ROW_HEIGHT;
     const baseline = top + BAR_HEIGHT - 5;

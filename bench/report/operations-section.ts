@@ -2,6 +2,9 @@
 import { type OperationResult, type OperationTime, SLOW_MILLISECONDS } from '../operations.ts';
 import type { Section } from './section.ts';
 
+/** A single engine that is slow with one row would make all other bars too short to compare. */
+const LONGEST_BAR = 10;
+
 interface Line extends OperationResult {
   readonly best: { readonly name: string; readonly time: OperationTime } | null;
   /** Ours by the best of the others; null where nobody else took part. */
@@ -25,6 +28,7 @@ export function operationsSection(results: readonly OperationResult[]): Section 
       unit: 'ours / best of the others',
       bars: lines.flatMap(({ row, ratio }) => (ratio === null ? [] : [{ label: row.name, value: ratio, ours: true }])),
       limit: { label: 'as fast', value: 1 },
+      longest: LONGEST_BAR,
     },
   };
 }

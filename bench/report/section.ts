@@ -17,6 +17,8 @@ export interface Chart {
   readonly bars: readonly Bar[];
   /** Drawn as a line across the bars. */
   readonly limit: LimitLine | null;
+  /** Larger values have a bar of this one's length; the number beside it tells. None: as long as they are. */
+  readonly longest?: number;
 }
 
 export interface Bar {
