@@ -5,20 +5,24 @@ import { extname } from 'node:path';
 import { explainTemplate } from '../../workers/plan/explain.ts';
 import { lineDiff } from '../template-tests/line-diff.ts';
 import { type RunTest, rowsOf, type TemplateTest, type TestInput, testInput } from '../template-tests/run-tests.ts';
+import type { TestEngine } from '../template-tests/test-engine.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { parseFlags } from './flags.ts';
-import { JSON_FLAGS } from './json-flag.ts';
+import { readLocalTables } from './local-template.ts';
+import { DIFF_FLAGS } from './template-diff-flags.ts';
 import { problemLines, readTemplateFile, type TemplateFile, testedFile } from './template-file.ts';
 
 /** One thing that both Templates were applied to, and the lines in which they differ; none: nothing changes. */
 interface Compared {
   readonly of: string;
   readonly changes: readonly string[];
+  /** The code with which both Templates failed alike: that says little about the change. */
+  readonly failed?: string;
 }
 
 /** Differences go to standard output; with --json as one line. */
-export async function diffTemplates(args: readonly string[], io: CommandIo, run: RunTest): Promise<number> {
-  const { positionals, switches } = parseFlags(args, JSON_FLAGS);
+export async function diffTemplates(args: readonly string[], io: CommandIo, engine: TestEngine): Promise<number> {
+  const { positionals, switches, values } = parseFlags(args, DIFF_FLAGS);
   const [oldPath, newPath, ...samples] = positionals;
   if (oldPath === undefined || newPath === undefined) throw new UsageError('Write the old and the new Template file.');
   const before = await readTemplateFile(oldPath);
@@ -28,10 +32,14 @@ export async function diffTemplates(args: readonly string[], io: CommandIo, run:
     io.stderr.write(broken.map(problemLines).join(''));
     return EXIT_FAILED;
   }
+  const local = engine.forAccount(readLocalTables(values.get('tables') ?? null), values.get('secrets') ?? null);
+  const run: RunTest = (test) => local.run(test);
   const compared: Compared[] = [{ of: 'columns', changes: changedLines(columnsText(before), columnsText(after)) }];
   for (const [of, input] of await inputsOf(before, after, samples)) {
-    const changes = typeof input === 'string' ? [input] : await compare(before, after, input, run);
-    compared.push({ of, changes });
+    compared.push({
+      of,
+      ...(typeof input === 'string' ? { changes: [input] } : await compare(before, after, input, run)),
+    });
   }
   const changed = compared.filter(({ changes }) => changes.length > 0);
   io.stdout.write(switches.has('json') ? `${JSON.stringify(compared)}\n` : diffText(compared, changed));
@@ -75,12 +83,19 @@ async function sampleInput(path: string): Promise<TestInput> {
   }
 }
 
-async function compare(before: TemplateFile, after: TemplateFile, input: TestInput, run: RunTest): Promise<string[]> {
+async function compare(
+  before: TemplateFile,
+  after: TemplateFile,
+  input: TestInput,
+  run: RunTest,
+): Promise<Omit<Compared, 'of'>> {
   const [old, now] = [await resultOf(before, input, run), await resultOf(after, input, run)];
   const changes = changedLines(old.lines, now.lines);
-  if (changes.length > 0 || old.bytes === null || now.bytes === null) return changes;
-  if (Buffer.compare(old.bytes, now.bytes) === 0) return [];
-  return [`the rows are equal, their files are not (${old.bytes.length} bytes before, ${now.bytes.length} after)`];
+  if (changes.length > 0) return { changes };
+  if (old.bytes === null || now.bytes === null) return { changes, failed: old.lines.slice(0, old.lines.indexOf(':')) };
+  if (Buffer.compare(old.bytes, now.bytes) === 0) return { changes };
+  const sizes = `${old.bytes.length} bytes before, ${now.bytes.length} after`;
+  return { changes: [`the rows are equal, their files are not (${sizes})`] };
 }
 
 function changedLines(old: string, now: string): string[] {
@@ -104,5 +119,7 @@ function diffText(compared: readonly Compared[], changed: readonly Compared[]): 
   const blocks = changed.map(({ of, changes }) => `${of}\n${changes.map((line) => `  ${line}\n`).join('')}`);
   const runs = compared.length - 1;
   const summary = `${changed.filter(({ of }) => of !== 'columns').length} of ${runs} ${runs === 1 ? 'input' : 'inputs'} changed`;
-  return `${blocks.join('')}${summary}\n`;
+  const failed = compared.filter((each) => each.failed !== undefined);
+  const failures = failed.map((each) => `${each.of}: both Templates fail with ${each.failed}\n`);
+  return `${blocks.join('')}${failures.join('')}${summary}\n`;
 }

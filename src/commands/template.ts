@@ -3,6 +3,7 @@ import { actionsCommand } from './actions.ts';
 import type { Command, CommandIo } from './command.ts';
 import { JSON_FLAGS } from './json-flag.ts';
 import { CHECK_FLAGS, checkFiles } from './template-check.ts';
+import { DIFF_FLAGS } from './template-diff-flags.ts';
 import { DRAFT_FLAGS } from './template-draft-flags.ts';
 import { explainFile } from './template-explain.ts';
 import { printReference, printSchema, SCHEMA_FLAGS } from './template-language.ts';
@@ -27,7 +28,7 @@ export const command: Command = actionsCommand({
       form: 'OLD NEW [SAMPLE...]',
       summary: `Tells what a change of a Template changes: columns, and rows of the tests of both and of sample files.
 Exit status: 0 nothing changes, 1 something does or a Template has a problem, 2 usage.`,
-      flags: JSON_FLAGS,
+      flags: DIFF_FLAGS,
       run: diffOnEngine,
     },
     explain: {
@@ -62,7 +63,7 @@ async function diffOnEngine(args: readonly string[], io: CommandIo): Promise<num
     import('./template-diff.ts'),
     import('../template-tests/test-engine.ts'),
   ]);
-  return TestEngine.with((engine) => diffTemplates(args, io, (run) => engine.run(run)));
+  return TestEngine.with((engine) => diffTemplates(args, io, engine));
 }
 
 /** Loaded when it is called: the other actions start no engine. */
