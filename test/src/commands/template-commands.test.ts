@@ -212,13 +212,10 @@ test('a text that is compared with "" is noted, for empty cells are null', async
     await noted('"" == row["a b"]'),
     /note, line 2: row\["a b"\] == "" is not true .* is_blank\(row\["a b"\]\)\./,
   );
-  for (const meant of [
-    'x != "" && x != null',
-    '!is_blank(x) && x != ""',
-    'trim(x) != ""',
-    'x != "a"',
-    'coalesce(x, "") == ""',
-  ]) {
+  t.match(await noted('trim(x) != ""'), /note, line 2: x != "" is true for an empty cell too/, 'trim leaves null null');
+  t.match(await noted('x.lower() == ""'), /note, line 2: x == "" is not true/);
+  t.match(await noted('x != "a" // "b"'), /note, line 2: What stands behind \/\/ is a comment/);
+  for (const meant of ['x != "" && x != null', '!is_blank(x) && x != ""', 'x != "a"', 'coalesce(x, "") == ""']) {
     t.notMatch(await noted(meant), / note, /, meant);
   }
   t.notMatch(await noted('x != ""', 'input: {null_values: []}\n'), / note, /, 'an empty cell is "" there');

@@ -120,3 +120,12 @@ test('more decimals beyond 64 bits than the runtime is to hold', async (t) => {
   ]);
   t.ok(hashed(['g'], rows, { batchRows: 1000 }) === sorted(['g'], rows));
 });
+
+test('of a total that is too large for a double there are no shares, instead of shares of 0', async (t) => {
+  const input = { columns: ['x'], types: ['number'] as const, rows: [['1.7e308'], ['1.7e308']] };
+  for (const more of [[], [{ fn: 'row_number' }]]) {
+    const columns = [{ fn: 'percent_of_total', column: 'x', as: 'share' }, ...more];
+    const run = () => runOperation(window, { op: 'window', columns }, input, { batchRows: 1000 });
+    t.throws(run, /OUT_OF_RANGE/, `${columns.length} columns`);
+  }
+});

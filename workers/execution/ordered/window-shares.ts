@@ -89,6 +89,10 @@ function percentOf(value: unknown, total: unknown): unknown {
   return (hundredfold && divideDecimals(hundredfold, whole)) ?? new CellFault('OUT_OF_RANGE');
 }
 
+/** A total that is too large for a double has no shares: they would all be 0. */
 function percentOfDoubles(value: unknown, total: unknown): unknown {
-  return value === null || total === null || total === 0 ? null : ((value as number) / (total as number)) * 100;
+  if (value === null || total === null || total === 0) return null;
+  const [part, whole] = [value as number, total as number];
+  if (Number.isFinite(part) && !Number.isFinite(whole)) return new CellFault('OUT_OF_RANGE');
+  return (part / whole) * 100;
 }

@@ -28,9 +28,25 @@ export function emptyComparisons(expression: CheckedExpression): readonly EmptyC
   return [...compared.values()].filter(({ column }) => !asked.has(column));
 }
 
-/** The column of text that a node is, null for `value`; undefined: neither. */
-function textCell({ resolutions, types }: CheckedExpression, node: ExpressionNode): string | null | undefined {
+/** Functions that leave null null, and what is blank blank: to compare what they give is to compare the cell. */
+const EDITS: ReadonlySet<string> = new Set([
+  'trim',
+  'lower',
+  'upper',
+  'title',
+  'lowerAscii',
+  'upperAscii',
+  'strip_accents',
+]);
+
+/** The column of text that a node is, as it is or edited, null for `value`; undefined: neither. */
+function textCell(expression: CheckedExpression, node: ExpressionNode): string | null | undefined {
+  const { resolutions, types } = expression;
   if (types.get(node)?.kind !== 'string') return undefined;
+  if (node.kind === 'call' && EDITS.has(node.name)) {
+    const edited = node.target ?? node.arguments[0];
+    return edited === undefined || edited === null ? undefined : textCell(expression, edited);
+  }
   const resolution = resolutions.get(node);
   if (resolution?.kind === 'column') return resolution.name;
   return resolution?.kind === 'value' ? null : undefined;
