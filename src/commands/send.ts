@@ -47,7 +47,7 @@ export const command: Command = {
 
 Sends each file to the service under an Idempotency-Key of its own, follows its Run to the end and fetches the output. What
 a bad connection or a restart of the service interrupts is tried again; a Run is charged once. An output is written whole,
-or not at all. Prints a line for each file; failures are on standard error, as CODE: message.
+or not at all; rows that the Template rejects go beside it, into NAME.rejects.csv. Prints a line for each file; failures are on standard error, as CODE: message.
 
 ${flagsHelp(FLAGS)}
 
@@ -125,8 +125,11 @@ async function sendFile(sending: Sending, file: string, { io, progress, transfer
     });
     const rows = run.rows_written ?? null;
     const cut = run.truncated === true ? ', cut at the cap' : '';
-    if (isJson) tell(JSON.stringify({ file, output: path, run }), io.stdout);
-    else tell(`${file}: ${rows} rows in ${path}${cut}`, io.stdout);
+    const rejects = run.rejects === undefined ? null : rejectsPath(path);
+    if (rejects !== null) await client.download(run, rejects, { signal, file: 'rejects' });
+    const rejected = rejects === null ? '' : `, rejected rows in ${rejects}`;
+    if (isJson) tell(JSON.stringify({ file, output: path, ...(rejects === null ? {} : { rejects }), run }), io.stdout);
+    else tell(`${file}: ${rows} rows in ${path}${cut}${rejected}`, io.stdout);
     return true;
   } catch (error) {
     if (signal.aborted) return false;
@@ -147,6 +150,11 @@ function failureLine(file: string, error: unknown, isJson: boolean): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   return isJson ? JSON.stringify({ file, error: { code, message, request_id: null } }) : `${file}: ${message}`;
+}
+
+/** Beside the output: they are CSV, whatever that is. */
+function rejectsPath(output: string): string {
+  return join(dirname(output), `${basename(output, extname(output))}.rejects.csv`);
 }
 
 /** The input's name with the output's ending. */

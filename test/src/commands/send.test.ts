@@ -4,14 +4,16 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { plan } from '../../blackbox/catalog-folder.ts';
+import { PICK, plan, template } from '../../blackbox/catalog-folder.ts';
 import { COMMAND, startService } from '../../blackbox/service.ts';
 import { cli, type Outcome } from './command-line.ts';
+
+const STRICT = template([{ op: 'parse_number', columns: ['amount'], on_error: 'reject' }]);
 
 const service = await startService(t, {
   // Fewer than are sent at once: those that are refused come again.
   plans: { narrow: plan({ runs_in_flight_max: 2 }) },
-  accounts: { acme: { plan: 'narrow' } },
+  accounts: { acme: { plan: 'narrow', templates: { pick: PICK, strict: STRICT } } },
 });
 const folder = mkdtempSync(join(tmpdir(), 'template-run-send-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -60,6 +62,17 @@ t.test('a file that fails is told with its code, and the others are sent', async
     .map((line) => JSON.parse(line) as object);
   t.match(failed, { file: wrong, error: { code: 'TEMPLATE_COLUMNS_MISSING' } });
   t.match(succeeded, { file: files[0], output: join(outputs, 'orders-0.csv'), run: { status: 'succeeded' } });
+});
+
+t.test('rows that the Template rejects are fetched too', async (t) => {
+  const input = join(inputs, 'mixed.csv');
+  writeFileSync(input, 'id,amount\n1,2\n3,no number\n');
+  const output = join(folder, 'mixed-out.csv');
+  const { status, stdout, stderr } = await cli('send', 'strict', input, '-o', output, ...access);
+  t.equal(status, 0, stderr);
+  const rejects = join(folder, 'mixed-out.rejects.csv');
+  t.equal(stdout, `${input}: 1 rows in ${output}, rejected rows in ${rejects}\n`);
+  t.match(readFileSync(rejects, 'utf8'), /NOT_A_NUMBER.*3,no number/);
 });
 
 t.test('wrong usage is told before anything is sent', async (t) => {
