@@ -7,12 +7,12 @@ import { dirname, join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkTemplate } from '../../workers/plan/check-template.ts';
+import { REJECTS_SUFFIX, type RunOutcomeOutput } from '../../workers/protocol/messages.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import type { Report, RunError } from '../client/api-schemas.ts';
 import { LocalEngine } from '../commands/local-engine.ts';
 import { readLocalTables } from '../commands/local-template.ts';
-import type { LocalResult } from '../commands/run-summary.ts';
 
 /** A path, the bytes, or a stream, which is copied into a temporary file first. */
 export type TemplateSource = string | Uint8Array | Readable;
@@ -30,6 +30,8 @@ export interface RunTemplateOptions {
   readonly tables?: string;
   /** Folder of keys for hashes, each a file of its name. */
   readonly secrets?: string;
+  /** Where rows go that the Template rejects (CSV), where it may reject any; without it they are only counted in the report. */
+  readonly rejects?: TemplateSink;
   /** What the Run may take before it goes to disk; 256 MiB unless set. */
   readonly memoryBytesMax?: number;
 }
@@ -103,7 +105,11 @@ export async function runTemplate(
     const result = await engine.run(await localPath(source, join(folder, `source.${options.ending ?? 'csv'}`)));
     const { failure, report, rowsWritten, truncated } = result.outcome;
     if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
-    await deliver(result, sink);
+    const { output, rejects } = result.outcome;
+    await deliver(output!, result.outputPath, sink);
+    if (rejects !== null && options.rejects !== undefined) {
+      await deliver(rejects, result.outputPath + REJECTS_SUFFIX, options.rejects);
+    }
     return { rowsWritten: rowsWritten ?? 0, truncated, report };
   } finally {
     await engine.close();
@@ -127,9 +133,9 @@ async function localPath(source: TemplateSource, copyPath: string): Promise<stri
   return copyPath;
 }
 
-async function deliver({ outcome, outputPath }: LocalResult, sink: TemplateSink): Promise<void> {
-  const { bytes } = outcome.output!;
-  const output = bytes === null ? createReadStream(outputPath) : Readable.from([bytes]);
+/** @param path of the file that holds it where it is not in memory */
+async function deliver({ bytes }: RunOutcomeOutput, path: string, sink: TemplateSink): Promise<void> {
+  const output = bytes === null ? createReadStream(path) : Readable.from([bytes]);
   if (typeof sink !== 'string') return pipeline(output, sink);
   const beside = join(dirname(sink), `.${randomUUID()}.part`);
   try {

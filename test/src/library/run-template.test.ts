@@ -47,6 +47,22 @@ t.test('a Template in YAML, a delimiter, and the ending of a source without a na
   t.equal(text(), '"a,b",c\n"1,2",3\n');
 });
 
+t.test('rejected rows go where they are wanted', async (t) => {
+  const strict = {
+    format: 1,
+    name: 'Strict',
+    operations: [{ op: 'parse_number', columns: ['amount'], on_error: 'reject' }],
+  };
+  const source = Buffer.from('id,amount\n1,2\n3,no number\n');
+  const [output, rejects] = [collected(), collected()];
+  const { rowsWritten } = await runTemplate(strict, source, output.sink, { rejects: rejects.sink });
+  t.equal(rowsWritten, 1);
+  t.equal(output.text(), 'id,amount\n1,2\n');
+  t.match(rejects.text(), /NOT_A_NUMBER.*3,no number/);
+  const { report } = await runTemplate(strict, source, collected().sink);
+  t.equal(report.rejects?.rows, 1, 'without a place they are counted');
+});
+
 t.test('what is refused says why', async (t) => {
   const { sink } = collected();
   const unsound = await runTemplate('format: 1\noperations: [{nonsense: {}}]\n', Buffer.from(FILE), sink).catch(
