@@ -95,7 +95,8 @@ const MESSAGES: Partial<Record<HttpErrorCode, string>> = {
   RUN_NOT_FOUND: 'There is no Run with this id.',
   FILE_TOO_LARGE: "The file is larger than the plan's ceiling of 104857600 bytes.",
   UNSUPPORTED_FILE_TYPE: 'Send the file as multipart/form-data with a boundary.',
-  TEMPLATE_COLUMNS_MISSING: 'The file lacks columns that the Template reads: amount.',
+  TEMPLATE_COLUMNS_MISSING:
+    'The file lacks columns that the Template needs: "amount". The file was read with delimiter ",", header row 0, 4 columns.',
   INVALID_IDEMPOTENCY_KEY: 'Send one Idempotency-Key of 1 to 255 printable characters.',
   CONCURRENCY_LIMIT_REACHED: 'The account has 4 Runs in flight, as many as its plan allows.',
   SERVER_BUSY: 'The service is at its memory budget. Try again shortly.',
