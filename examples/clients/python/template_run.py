@@ -773,10 +773,15 @@ def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: 
             parameters = {"delimiter": options.delimiter, "header_row": options.header_row}
             target = in_folder if is_folder else options.output
             run, path = client.transform(options.template, file, target, **parameters)
+            rejects = None
+            if run.get("rejects") is not None:
+                rejects = os.path.splitext(path)[0] + ".rejects.csv"
+                client.download(run, rejects, file="rejects")
         except (TemplateRunError, OSError, ValueError) as error:
             say(f"{file}: {error}", sys.stderr)
             return False
-        say(f"{file}: {run.get('rows_written')} rows in {path}", sys.stdout)
+        rejected = "" if rejects is None else f", rejected rows in {rejects}"
+        say(f"{file}: {run.get('rows_written')} rows in {path}{rejected}", sys.stdout)
         return True
 
     with concurrent.futures.ThreadPoolExecutor(max(1, options.parallel)) as pool:
