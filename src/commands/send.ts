@@ -47,7 +47,8 @@ export const command: Command = {
 
 Sends each file to the service under an Idempotency-Key of its own, follows its Run to the end and fetches the output. What
 a bad connection or a restart of the service interrupts is tried again; a Run is charged once. An output is written whole,
-or not at all; rows that the Template rejects go beside it, into NAME.rejects.csv. Prints a line for each file; failures are on standard error, as CODE: message.
+or not at all; rows that the Template rejects go beside it, into NAME.rejects.csv. Prints a line for each file; failures are
+on standard error, as CODE: message.
 
 ${flagsHelp(FLAGS)}
 
