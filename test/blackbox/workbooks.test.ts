@@ -11,6 +11,7 @@ const INPUTS: Record<string, object> = {
   plain: {},
   second: { sheet: 2 },
   named: { sheet: 'Orders' },
+  folded: { sheet: 'Umsätze groß' },
   lacking: { sheet: 'Missing' },
   list: { sheet: ['Jan', 2], sheet_into: 'month' },
   every: { sheet: '*', sheet_into: 'month' },
@@ -171,6 +172,8 @@ t.test('sheets: the first visible one with cells, one by number or name, several
   await expectRows(t, 'plain', given, 'id,amount\n1,1\n');
   await expectRows(t, 'named', given, 'id,amount\n2,1\n');
   await expectRows(t, 'every', given, 'id,amount,month\n1,1,Jan\n2,1,ORDERS\n');
+  const folded = { rows: rowsOf([HEADER, [0, 0]]), moreSheets: [sheet('UMSÄTZE GROSS', 4)] };
+  await expectRows(t, 'folded', folded, 'id,amount\n4,1\n');
   const second = { rows: rowsOf([HEADER, [0, 0]]), moreSheets: [sheet('Jan', 1), sheet('Feb', 2)] };
   await expectRows(t, 'second', second, 'id,amount\n1,1\n');
   await expectRows(

@@ -202,6 +202,13 @@ output: {formula_guard: "off"}`,
       'i,d,f,b,t,z\n42,1.50,0.1,true,2026-01-31,2026-01-31T12:00:00Z\n,,,,,\n-7,0.0,1000,false,2024-02-29,2026-01-31T10:00:00Z\n',
   },
   {
+    name: 'cast: words for true and false in any case, by Unicode',
+    template:
+      'operations: [{cast: {columns: {b: boolean}, true_values: [groß, aktiv], false_values: [klein, pasıf], on_error: flag}}]',
+    input: 'b,n\nGROẞ,1\nGROSS,2\n AKTIV ,3\nKLEIN,4\npasıf,5\npasif,6\nAKTıV,7\n',
+    output: 'b,n,_issues\ntrue,1,\ntrue,2,\ntrue,3,\nfalse,4,\nfalse,5,\n,6,b:NOT_A_BOOLEAN\n,7,b:NOT_A_BOOLEAN\n',
+  },
+  {
     name: 'cast to JSON reads texts and keeps the digits of numbers',
     template:
       'operations: [{cast: {columns: {d: decimal, i: integer, b: boolean, t: date}}}, {cast: {columns: {a: json, d: json, i: json, b: json, t: json}, on_error: flag}}]\noutput: {format: ndjson}',

@@ -14,6 +14,7 @@ import { CalendarDate, parseDateText } from '../values/calendar.ts';
 import { timestampOfFields } from '../values/date-fields.ts';
 import { Decimal, decimalFromNumber, decimalToNumber, parseDecimal, roundDecimal } from '../values/decimal.ts';
 import { nativeDate, nativeNumber } from '../values/native-cell.ts';
+import { foldCase } from '../values/text-edits.ts';
 import { parseTimestamp, Timestamp } from '../values/timestamp.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
@@ -43,7 +44,12 @@ export const cast = defineOperation({
   summary:
     'Gives columns another type. Texts must be plain (12.50, 2026-01-31; for json JSON): see parse_number and ' +
     'parse_date for others.',
-  knownAs: [{ names: ['astype', 'convert', 'to_type', 'set_type', 'types'], form: 'columns: {amount: decimal}' }],
+  knownAs: [
+    {
+      names: 'astype convert to_type set_type types change_type change_types type dtype dtypes as_type',
+      form: 'columns: {amount: decimal}',
+    },
+  ],
   parameters,
   cells: true,
   memory: 'R',
@@ -234,9 +240,9 @@ function toNumber(value: unknown): unknown {
 
 function booleanReader({ true_values = ['true'], false_values = ['false'] }: Words): (value: unknown) => unknown {
   const known = new Map<string, boolean>();
-  for (const text of false_values) known.set(text.toLowerCase(), false);
-  for (const text of true_values) known.set(text.toLowerCase(), true);
-  return (value) => known.get(textOfValue(value).trim().toLowerCase()) ?? new CellFault('NOT_A_BOOLEAN');
+  for (const text of false_values) known.set(foldCase(text), false);
+  for (const text of true_values) known.set(foldCase(text), true);
+  return (value) => known.get(foldCase(textOfValue(value).trim())) ?? new CellFault('NOT_A_BOOLEAN');
 }
 
 function toDate(value: unknown): unknown {

@@ -11,6 +11,7 @@ import { columnName } from '../execution/parameters/column-set.ts';
 import * as words from '../kernel/layout/split-pairs.ts';
 import { pointerSegment } from '../template/pointer.ts';
 import type { Scope } from '../template/scope.ts';
+import { foldCase } from '../values/text-edits.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
 /** Columns that one operation may make. */
@@ -63,6 +64,12 @@ export const splitPairs = defineOperation({
   name: 'split_pairs',
   summary:
     'Puts the values of pairs in a text (`Color: red; Size: L`) into columns by their keys. The text stays; outer spaces of values go.',
+  knownAs: [
+    {
+      names: 'parse_pairs key_values keyvalue parse_kv kv str_to_map query_string',
+      form: 'column: ..., into: {key: name}',
+    },
+  ],
   parameters,
   cells: true,
   memory: 'R',
@@ -218,7 +225,7 @@ function plan(given: Static<typeof parameters>, scope: Scope): Plan | null {
 }
 
 function keyOf(text: string): string {
-  return text.trim().toLowerCase();
+  return foldCase(text.trim());
 }
 
 interface PairValues {

@@ -2,6 +2,7 @@
 import { Failed } from '../../protocol/failure.ts';
 import type { TemplateInput } from '../../template/template.ts';
 import type { Coroutine } from '../../thread/coroutine.ts';
+import { foldCase } from '../../values/text-edits.ts';
 import type { CellRange } from './cell-range.ts';
 import type { OpenWorkbook } from './open-workbook.ts';
 import type { SheetTable } from './tables.ts';
@@ -69,5 +70,5 @@ function* tableOf(workbook: OpenWorkbook, sheets: readonly ChosenSheet[], name: 
 }
 
 function isSameName(name: string, wanted: string): boolean {
-  return name.toLowerCase() === wanted.toLowerCase();
+  return foldCase(name) === foldCase(wanted);
 }
