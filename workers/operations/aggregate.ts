@@ -2,7 +2,7 @@
 import type { Batch } from '../batch/batch.ts';
 import { type Column, type ColumnType, type StoredType, storedType, storedTypes } from '../batch/schema.ts';
 import { type Static, Type } from '../bundled/type-box.ts';
-import { METRICS, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
+import { METRICS, type MetricName, metricType, movesCell } from '../execution/aggregate/accumulators.ts';
 import { HashAggregate } from '../execution/aggregate/hash-aggregate.ts';
 import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import type { GroupMetric } from '../execution/aggregate/metric-state.ts';
@@ -12,7 +12,7 @@ import { PARAMETER_LENGTH_MAX } from '../execution/parameters/base-parameters.ts
 import { columnName, columnSet } from '../execution/parameters/column-set.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { DONE } from '../run/time-slices.ts';
-import { namesFor } from '../template/operation-hint.ts';
+import { namesFor, valuesOf } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
@@ -50,18 +50,23 @@ interface PlannedMetric {
 
 const METRICS_HINT = 'Write metrics: [{fn: sum, column: ..., as: ...}].';
 
+/** Of metrics, as other languages call them. `join` is an operation. */
+const OTHER_NAMES = {
+  ...{ count: 'countif value_counts tally', count_values: '', count_distinct: 'nunique n_distinct distinct_count' },
+  ...{ sum: 'total totals subtotal sumif sumifs', mean: 'avg average', median: '', mode: '', min: '', max: '' },
+  ...{ first: '', last: '', percentile: 'quantile', stdev: 'std stddev', variance: 'var', any: '', all: '' },
+} satisfies Record<Exclude<MetricName, 'join'>, string>;
+
 export const aggregate = defineOperation({
   name: 'aggregate',
   summary: 'Makes one row of each group, with counts, sums and the like; groups come in the order first seen.',
   parametersKnownAs: namesFor(METRICS_HINT, 'sum', 'count', 'avg', 'mean', 'min', 'max', 'fn', 'as', 'column'),
   knownAs: [
     {
-      names: ['group_by', 'groupby', 'group', 'summarize', 'summarise', 'count_by'],
+      names: 'group_by groupby group summarize summarise count_by',
       form: 'group_by: [...], metrics: [{fn: sum, column: ...}]',
     },
-    { names: ['sum', 'count', 'total', 'totals'], form: 'group_by: [...], metrics: [{fn: sum, column: ...}]' },
-    { names: ['avg', 'average', 'mean'], form: 'group_by: [...], metrics: [{fn: mean, column: ...}]' },
-    { names: ['min', 'max'], form: 'group_by: [...], metrics: [{fn: max, column: ...}]' },
+    ...valuesOf(OTHER_NAMES, (fn) => `group_by: [...], metrics: [{fn: ${fn}, column: ...}]`),
   ],
   parameters: Type.Object({
     group_by: Type.Optional(columnSet),

@@ -45,6 +45,12 @@ export const appendRows = defineOperation({
   summary:
     'Puts rows behind the last one. A table gives its columns by their names, which must all exist at this step; texts are ' +
     "read as values of the column's type.",
+  knownAs: [
+    {
+      names: 'append union union_all concat_rows bind_rows add_rows add_row',
+      form: 'rows: [{...}]',
+    },
+  ],
   parameters,
   cells: false,
   memory: 'O',

@@ -18,6 +18,7 @@ export const blankDown = defineOperation({
   summary:
     'Blanks cells that repeat the value of the row above, as in a printed report. With `where` only cells of those rows ' +
     'are blanked; the row above is the one that came before, also outside `where`. Numbers repeat by value: 1.5 is 1.50.',
+  knownAs: [{ names: 'blankdown hide_repeats suppress_repeats', form: 'columns: ...' }],
   parameters: Type.Object({ columns: columnSet, into: intoParameter }),
   cells: true,
   memory: 'O',

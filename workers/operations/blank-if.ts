@@ -12,6 +12,12 @@ import { defineOperation } from './operation.ts';
 export const blankIf = defineOperation({
   name: 'blank_if',
   summary: 'Makes cells null that are one of some texts, or that stand in the rows of a condition.',
+  knownAs: [
+    {
+      names: 'nullif null_if na_values replace_with_null to_null',
+      form: "columns: ..., values: ['-', 'n/a']",
+    },
+  ],
   parameters: Type.Object(
     {
       columns: columnSet,

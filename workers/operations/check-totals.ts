@@ -68,6 +68,7 @@ export const checkTotals = defineOperation({
   name: 'check_totals',
   summary:
     'Fails the Run (TEMPLATE_CHECK_FAILED) when a number about all rows is not what it must be. The rows pass unchanged.',
+  knownAs: [{ names: 'check_sum checksum verify_totals assert_total control_total', form: null }],
   parameters: Type.Object({
     checks: Type.Array(check, {
       minItems: 1,

@@ -6,6 +6,7 @@ import { defineOperation } from './operation.ts';
 export const copy = defineOperation({
   name: 'copy',
   summary: 'Makes a new column at the end with the cells of another.',
+  knownAs: [{ names: 'duplicate duplicate_column clone copy_column', form: null }],
   parameters: Type.Object({
     from: columnName,
     to: Type.String({ minLength: 1, description: 'Name of the new column.' }),

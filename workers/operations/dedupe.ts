@@ -19,7 +19,10 @@ export const dedupe = defineOperation({
   summary:
     'Keeps one row of each key, or of each group of rows that share one of several keys, and drops the others; the order stays.',
   knownAs: [
-    { names: ['drop_duplicates', 'deduplicate', 'distinct', 'unique', 'remove_duplicates'], form: 'by: [...]' },
+    {
+      names: 'drop_duplicates deduplicate distinct unique remove_duplicates uniq unique_rows distinct_rows dedup_rows',
+      form: 'by: [...]',
+    },
   ],
   parameters: Type.Object({
     by: Type.Optional(columnSet),

@@ -10,7 +10,13 @@ import { defineOperation, type OperatorContext } from './operation.ts';
 export const dropBlankRows = defineOperation({
   name: 'drop_blank_rows',
   summary: 'Drops rows in which all columns, or all the named ones, are null or only white space.',
-  knownAs: [{ names: ['dropna', 'remove_empty_rows'], form: null }],
+  knownAs: [
+    {
+      names:
+        'dropna remove_empty_rows remove_blank_rows drop_empty_rows delete_empty_rows drop_na drop_nulls skip_trivial_records',
+      form: null,
+    },
+  ],
   parameters: Type.Object({ columns: Type.Optional(columnSet) }),
   cells: false,
   memory: 'R',

@@ -13,6 +13,7 @@ export const dropRepeatedHeaders = defineOperation({
   summary:
     "Drops rows whose cells are the file's header texts again. It looks at the columns of text that come from the file, " +
     'renamed and moved ones too; case, spaces around and invisible characters do not matter.',
+  knownAs: [{ names: 'remove_headers drop_headers remove_repeated_headers skip_headers', form: null }],
   parameters: Type.Object({}),
   cells: false,
   memory: 'R',

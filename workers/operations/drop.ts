@@ -7,7 +7,12 @@ import { defineOperation } from './operation.ts';
 export const drop = defineOperation({
   name: 'drop',
   summary: 'Removes columns; the others stay as they are.',
-  knownAs: [{ names: ['remove', 'delete', 'drop_columns', 'remove_columns'], form: 'columns: [...]' }],
+  knownAs: [
+    {
+      names: 'remove delete drop_columns remove_columns exclude except omit drop_column remove_column delete_column',
+      form: 'columns: [...]',
+    },
+  ],
   parameters: Type.Object({ columns: columnSet }),
   cells: false,
   memory: 'R',

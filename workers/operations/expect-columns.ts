@@ -30,6 +30,7 @@ export const expectColumns = defineOperation({
   summary:
     'Fails the Run (TEMPLATE_CHECK_FAILED) before its first row when the columns are not those that are expected. The rows ' +
     'pass unchanged.',
+  knownAs: [{ names: 'require_columns check_columns expect_schema schema', form: 'columns: [...]' }],
   parameters,
   cells: false,
   memory: 'R',

@@ -43,6 +43,12 @@ export const explode = defineOperation({
   summary:
     'Makes one row of each value of a cell. A cell without a value keeps its row. Values that are empty are null; in an ' +
     'array of JSON texts are themselves, other values stay as they are written.',
+  knownAs: [
+    {
+      names: 'unnest unnest_longer split_rows split_to_rows expand_rows explode_rows flatten_rows separate_rows',
+      form: "column: ..., separator: ','",
+    },
+  ],
   parametersKnownAs: { by: 'Write separator: "," or json: true.' },
   parameters,
   cells: false,

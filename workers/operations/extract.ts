@@ -31,6 +31,12 @@ interface Plan {
 export const extract = defineOperation({
   name: 'extract',
   summary: 'Puts the groups of the first match of a pattern into columns. A group that takes no part gives null.',
+  knownAs: [
+    {
+      names: 'capture regex_extract regexp_extract str_extract parse_regex grok',
+      form: "column: ..., pattern: '...', into: [...]",
+    },
+  ],
   parameters: Type.Object({
     column: columnName,
     pattern: Type.String({

@@ -16,7 +16,7 @@ export const fillDown = defineOperation({
   summary:
     'Gives empty cells the last value above them, within the rows of their group. With `where` only the cells of those ' +
     'rows are filled; the values still come from all rows, also from those outside `where`.',
-  knownAs: [{ names: ['ffill', 'forward_fill'], form: 'columns: ...' }],
+  knownAs: [{ names: 'ffill forward_fill locf na_locf pad_down filldown', form: 'columns: ...' }],
   parameters: Type.Object({
     columns: columnSet,
     group_by: Type.Optional(columnSet),

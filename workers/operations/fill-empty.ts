@@ -36,7 +36,12 @@ interface Plan {
 export const fillEmpty = defineOperation({
   name: 'fill_empty',
   summary: 'Gives empty cells a value: a constant, the first value of other columns, or what an expression gives.',
-  knownAs: [{ names: ['fillna', 'fill_na', 'fill', 'replace_na'], form: 'columns: ..., value: ...' }],
+  knownAs: [
+    {
+      names: 'fillna fill_na fill replace_na default default_value fill_null fill_nulls fill_blank ifnull nvl if_empty',
+      form: 'columns: ..., value: ...',
+    },
+  ],
   parametersKnownAs: { with: 'Write value: ... for a constant, from: [...] for other columns.' },
   parameters: Type.Object(
     {

@@ -17,7 +17,7 @@ export const fillUp = defineOperation({
   summary:
     'Gives empty cells the next value below them, within the rows of their group; the order stays. With `where` only the ' +
     'cells of those rows are filled; the values still come from all rows, also from those outside `where`.',
-  knownAs: [{ names: ['bfill', 'backfill', 'backward_fill'], form: 'columns: ...' }],
+  knownAs: [{ names: 'bfill backfill backward_fill fillup nocb', form: 'columns: ...' }],
   parameters: Type.Object({ columns: columnSet, group_by: Type.Optional(columnSet), into: intoParameter }),
   cells: true,
   memory: 'B',

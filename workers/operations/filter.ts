@@ -12,7 +12,12 @@ export const filter = defineOperation({
   name: 'filter',
   summary: 'Keeps the rows for which a condition is true, or drops them. Null is not true.',
   parametersKnownAs: { '*': `Write the condition as where: 'status == "paid"'.` },
-  knownAs: [{ names: ['where', 'having'], form: "where: '...'" }],
+  knownAs: [
+    {
+      names: 'where having filter_rows select_rows keep_rows query grep keep_if only',
+      form: "where: '...'",
+    },
+  ],
   parameters: Type.Object({
     where: Type.String({
       minLength: 1,

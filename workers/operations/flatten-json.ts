@@ -37,6 +37,12 @@ export const flattenJson = defineOperation({
   summary:
     'Takes values out of JSON into new columns of text. Numbers keep their digits, objects and arrays stay JSON, what is ' +
     'not there is null; a cell that is no JSON is the error BAD_JSON. The column stays.',
+  knownAs: [
+    {
+      names: 'normalize_json json_normalize expand_json unnest_json flatten expand_column expand_record unnest_wider',
+      form: 'column: ..., fields: {customer.name: customer}',
+    },
+  ],
   parameters,
   cells: true,
   memory: 'R',

@@ -20,6 +20,7 @@ const SECONDS_PER_DAY = 86_400;
 export const formatDate = defineOperation({
   name: 'format_date',
   summary: 'Writes dates and times as texts by a pattern, or as integers: seconds or milliseconds since 1970.',
+  knownAs: [{ names: 'strftime date_format dateformat date_to_text', form: 'columns: ..., format: dd.MM.yyyy' }],
   parameters: Type.Object(
     {
       columns: columnSet,

@@ -34,6 +34,12 @@ const parameters = Type.Object({
 export const formatNumber = defineOperation({
   name: 'format_number',
   summary: 'Writes numbers as texts: decimal mark, groups, digits, sign.',
+  knownAs: [
+    {
+      names: 'number_format numfmt fmtnum format format_currency to_currency',
+      form: "columns: ..., decimal: ',', grouping: '.'",
+    },
+  ],
   parameters,
   cells: true,
   memory: 'R',

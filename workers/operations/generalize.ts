@@ -20,6 +20,7 @@ const MONTHS: Readonly<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 
 export const generalize = defineOperation({
   name: 'generalize',
   summary: 'Makes dates coarser, to the first day of their month, quarter or year (UTC), or numbers, to steps.',
+  knownAs: [{ names: 'bin bucket binning bucketize discretize generalise', form: null }],
   parameters: Type.Object(
     {
       columns: columnSet,

@@ -21,6 +21,12 @@ export const hash = defineOperation({
   summary:
     'Puts a digest in the place of values: equal texts give equal digests. Without the key nobody can find the value by ' +
     'trying. Values are hashed as an output would show them.',
+  knownAs: [
+    {
+      names: 'sha256 sha sha1 md5 pseudonymize pseudonymise encrypt hmac anonymize anonymise',
+      form: 'columns: ..., key: ...',
+    },
+  ],
   parameters: Type.Object({
     columns: columnSet,
     method: Type.Optional(

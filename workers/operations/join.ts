@@ -87,7 +87,13 @@ const SIDES_HINT = 'Write on: [{left: ..., right: ...}].';
 export const join = defineOperation({
   name: 'join',
   summary: 'Adds columns of a reference table by a key, or keeps rows by whether the table has it; the order stays.',
-  knownAs: [{ names: ['merge', 'lookup', 'vlookup', 'left_join'], form: 'table: ..., on: [...]' }],
+  knownAs: [
+    {
+      names:
+        'merge lookup vlookup left_join left_outer_join inner_join outer_join anti_join semi_join join_left xlookup sverweis lookup_table enrich',
+      form: 'table: ..., on: [...]',
+    },
+  ],
   parametersKnownAs: { by: ON_HINT, key: ON_HINT, keys: ON_HINT, left_on: SIDES_HINT, right_on: SIDES_HINT },
   parameters,
   cells: false,

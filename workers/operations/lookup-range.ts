@@ -71,6 +71,7 @@ export const lookupRange = defineOperation({
     'Adds columns of the row of a reference table whose range, both ends included unless `inclusive` says otherwise, holds a value: ' +
     'numbers, dates or texts. ' +
     'Ranges that overlap end the Run before its first row.',
+  knownAs: [{ names: 'range_lookup range_join asof_join join_asof bands', form: null }],
   parameters,
   cells: false,
   memory: 'K',

@@ -39,7 +39,12 @@ interface Plan {
 export const mapValues = defineOperation({
   name: 'map_values',
   summary: 'Replaces whole cells by a list of texts; null stays null.',
-  knownAs: [{ names: ['map', 'recode', 'translate', 'mapping'], form: 'columns: ..., map: {old: new}' }],
+  knownAs: [
+    {
+      names: 'map recode translate mapping map_value replace_values value_map case_map decode substitute_values',
+      form: 'columns: ..., map: {old: new}',
+    },
+  ],
   parameters: Type.Object(
     {
       columns: columnSet,

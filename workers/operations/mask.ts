@@ -13,6 +13,7 @@ const HIDDEN_MIN = 4;
 export const mask = defineOperation({
   name: 'mask',
   summary: 'Puts a sign in the place of each character but for a few at the ends. The length stays to be seen.',
+  knownAs: [{ names: 'obfuscate redact_part hide mask_values', form: null }],
   parameters: Type.Object({
     columns: columnSet,
     keep_first: Type.Optional(

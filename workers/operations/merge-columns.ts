@@ -69,7 +69,12 @@ interface Plan extends Merged {
 export const mergeColumns = defineOperation({
   name: 'merge_columns',
   summary: 'Joins the cells of several columns into one text, in the place of the first of them.',
-  knownAs: [{ names: ['concat', 'concatenate'], form: null }],
+  knownAs: [
+    {
+      names: 'concat concatenate unite combine combine_columns join_columns paste concat_columns concat_ws',
+      form: null,
+    },
+  ],
   parameters,
   cells: true,
   memory: 'R',

@@ -35,6 +35,7 @@ export const mergeRows = defineOperation({
   summary:
     'Joins rows that continue the one before to it: their texts in the columns of `join`, empty ones left out. All other ' +
     'cells are those of the first of these rows; rows that have others there are counted (CELL_DROPPED).',
+  knownAs: [{ names: 'combine_rows merge_lines join_rows continuation', form: "when: '...', join: [...]" }],
   parameters,
   cells: false,
   memory: 'O',

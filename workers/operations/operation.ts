@@ -164,8 +164,8 @@ export interface Operator {
 
 /** Names that mean the same. */
 export interface ForeignName {
-  /** In lower case. */
-  readonly names: readonly string[];
+  /** In lower case, with spaces between them. */
+  readonly names: string;
   /** The parameters as they are then written most often; null: the operation's name says enough. */
   readonly form: string | null;
 }

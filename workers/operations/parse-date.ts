@@ -13,7 +13,12 @@ import { defineOperation, type OperatorContext } from './operation.ts';
 export const parseDate = defineOperation({
   name: 'parse_date',
   summary: 'Reads texts as dates or times by patterns; the whole text must match.',
-  knownAs: [{ names: ['date', 'to_date', 'parse_dates'], form: 'columns: ..., formats: [dd.MM.yyyy]' }],
+  knownAs: [
+    {
+      names: 'date to_date parse_dates datetime to_datetime strptime as_date parse_datetime parse_timestamp date_parse',
+      form: 'columns: ..., formats: [dd.MM.yyyy]',
+    },
+  ],
   parameters: dateParameters,
   cells: true,
   memory: ({ ambiguous }) => (ambiguous === 'column_vote' ? 'B' : 'R'),

@@ -14,7 +14,7 @@ export const parseDuration = defineOperation({
   summary:
     'Reads texts as durations, into exact decimals of a unit: `1:30:00`, `1:30`, `90 min`, `1h 30m`, `PT1H30M`. They are ' +
     'summed, compared and rounded as other numbers; the function `format_duration` writes them.',
-  knownAs: [{ names: ['duration', 'to_timedelta', 'dhms2sec', 'hms2sec'], form: 'columns: ..., unit: min' }],
+  knownAs: [{ names: 'duration to_timedelta dhms2sec hms2sec', form: 'columns: ..., unit: min' }],
   parameters: Type.Object({
     columns: columnSet,
     unit: Type.Optional(

@@ -9,6 +9,7 @@ import { defineOperation } from './operation.ts';
 export const parseJson = defineOperation({
   name: 'parse_json',
   summary: 'Reads texts as JSON, which stays as it is written; what is none is the error BAD_JSON. JSON null is null.',
+  knownAs: [{ names: 'json from_json json_parse json_decode read_json', form: 'columns: ...' }],
   parameters: Type.Object({ columns: columnSet, into: intoParameter }),
   cells: true,
   memory: 'R',

@@ -102,7 +102,7 @@ export const parseNumber = defineOperation({
     ...namesFor('Write decimal: ",".', 'decimal_separator', 'decimal_point', 'decimal_mark'),
     ...namesFor('Write grouping: ".".', 'thousands', 'thousands_separator', 'group_separator', 'grouping_separator'),
   },
-  knownAs: [{ names: ['number', 'to_number', 'to_numeric'], form: 'columns: ..., decimal: ",", grouping: "."' }],
+  knownAs: [{ names: 'number to_number parse_int to_int to_float', form: 'columns: ..., decimal: ",", grouping: "."' }],
   parameters,
   cells: true,
   memory: ({ ambiguous }) => (ambiguous === 'column_vote' ? 'B' : 'R'),

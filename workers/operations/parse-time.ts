@@ -17,7 +17,7 @@ export const parseTime = defineOperation({
   summary:
     'Reads texts as times of the day, by patterns; the whole text must match. The column stays text, of the form 14:30:00: ' +
     'it sorts and compares as times do, and a workbook gets cells of times.',
-  knownAs: [{ names: ['time', 'to_time'], form: 'columns: ..., formats: [HH:mm]' }],
+  knownAs: [{ names: 'time to_time', form: 'columns: ..., formats: [HH:mm]' }],
   parameters: Type.Object({
     columns: columnSet,
     formats: Type.Optional(

@@ -55,7 +55,12 @@ export const pivot = defineOperation({
   summary:
     'Makes columns of the rows of a group: the group columns, then one column for each of the listed names. Groups come in ' +
     'the order in which they are first seen.',
-  knownAs: [{ names: ['pivot_table', 'crosstab', 'long_to_wide', 'unstack'], form: null }],
+  knownAs: [
+    {
+      names: 'pivot_table crosstab long_to_wide unstack pivot_wider spread dcast cross_tab reshape_wider',
+      form: null,
+    },
+  ],
   parametersKnownAs: {
     index: 'Write group_by for the columns of the rows.',
     columns: 'Write names_from for the column whose texts become columns.',

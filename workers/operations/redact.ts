@@ -18,6 +18,7 @@ export const redact = defineOperation({
   summary:
     'Takes e-mail addresses, IBANs, card and telephone numbers out of texts. It knows their usual shapes only: look at ' +
     'the result before it goes to others.',
+  knownAs: [{ names: 'remove_pii redact_pii scrub redact_text', form: null }],
   parameters: Type.Object({
     columns: columnSet,
     patterns: Type.Array(Type.Enum(['email', 'iban', 'card', 'phone']), {

@@ -15,6 +15,12 @@ const COLUMNS_HINT = 'Write columns: {old_name: new_name}.';
 
 export const rename = defineOperation({
   name: 'rename',
+  knownAs: [
+    {
+      names: 'rename_columns rename_column set_names rename_fields rename_headers alias',
+      form: 'columns: {old: new}',
+    },
+  ],
   parametersKnownAs: namesFor(COLUMNS_HINT, 'old', 'new', 'from', 'to', 'mapping'),
   summary: 'Renames columns one by one, by a pattern, or to one style; all at the same time, and no two to one name.',
   parameters: Type.Object(

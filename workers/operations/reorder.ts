@@ -7,6 +7,12 @@ import { defineOperation } from './operation.ts';
 export const reorder = defineOperation({
   name: 'reorder',
   summary: 'Moves columns to the front or to the end; all others keep their order between them.',
+  knownAs: [
+    {
+      names: 'relocate move move_column move_columns order_columns reorder_columns sort_columns column_order',
+      form: 'first: [...]',
+    },
+  ],
   parameters: Type.Object(
     { first: Type.Optional(columnSet), last: Type.Optional(columnSet) },
     { anyOf: [{ required: ['first'] }, { required: ['last'] }] },

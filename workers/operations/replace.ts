@@ -63,7 +63,11 @@ export const replace = defineOperation({
   summary: 'Finds texts, whole cells or patterns and puts others in their place. What becomes empty becomes null.',
   knownAs: [
     {
-      names: ['regex', 'regexp', 'regex_replace', 'sub', 'gsub'],
+      names: 'replace_text find_replace find_and_replace str_replace substitute remove_text ssub',
+      form: "columns: ..., find: '...', replace: '...'",
+    },
+    {
+      names: 'regex regexp regex_replace sub gsub',
       form: "columns: ..., mode: regex, find: '...', replace: '...'",
     },
   ],

@@ -15,6 +15,7 @@ const SCALE_MAX = 100;
 export const round = defineOperation({
   name: 'round',
   summary: 'Rounds decimals and numbers to so many digits behind the point; zero has no sign.',
+  knownAs: [{ names: 'rounding round_to round_number round_half_up', form: 'columns: ..., scale: 2' }],
   parameters: Type.Object({
     columns: columnSet,
     scale: Type.Optional(

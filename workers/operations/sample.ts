@@ -32,6 +32,7 @@ export const sample = defineOperation({
   name: 'sample',
   summary:
     'Keeps some of the rows, in their order: a number, a fraction, or every so many. The same ones in every Run.',
+  knownAs: [{ names: 'random random_sample shuffle bootstrap decimate', form: 'n: 100' }],
   parameters,
   cells: false,
   memory: ({ n }) => (n === undefined ? 'O' : 'B'),

@@ -7,7 +7,12 @@ import { defineOperation } from './operation.ts';
 export const select = defineOperation({
   name: 'select',
   summary: 'Keeps the named columns, in the order named; the others go away, or follow with `keep_rest`.',
-  knownAs: [{ names: ['keep', 'keep_columns'], form: 'columns: [...]' }],
+  knownAs: [
+    {
+      names: 'keep keep_columns cut pick choose columns only_columns select_columns retain project',
+      form: 'columns: [...]',
+    },
+  ],
   parameters: Type.Object({
     columns: columnSet,
     keep_rest: Type.Optional(

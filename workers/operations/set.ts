@@ -73,10 +73,11 @@ export const set = defineOperation({
   parametersKnownAs: namesFor(COLUMNS_HINT, 'expression', 'formula', 'name', 'as'),
   knownAs: [
     {
-      names: ['compute', 'calculate', 'derive', 'mutate', 'assign', 'add_column', 'formula'],
+      names:
+        'compute calculate derive mutate assign add_column formula transform eval put apply lambda column new_column add_field with_column with_columns withcolumn expression expr python javascript js script mutate_at add extend',
       form: "columns: {new_name: '...'}",
     },
-    { names: ['if', 'case', 'when', 'ifelse', 'case_when'], form: "columns: {name: 'condition ? a : b'}" },
+    { names: 'if case when ifelse case_when', form: "columns: {name: 'condition ? a : b'}" },
   ],
   parameters,
   cells: true,

@@ -12,8 +12,8 @@ export const slice = defineOperation({
   name: 'slice',
   summary: 'Leaves rows out at the beginning and at the end, and stops after so many.',
   knownAs: [
-    { names: ['limit', 'head', 'first_rows'], form: 'limit: 10' },
-    { names: ['skip', 'offset'], form: 'skip: 10' },
+    { names: 'limit head first_rows take rows top_rows limit_rows', form: 'limit: 10' },
+    { names: 'skip offset', form: 'skip: 10' },
   ],
   parameters: Type.Object(
     {

@@ -12,7 +12,12 @@ const ORDER_HINT = 'Write by: [{column: ..., order: desc}].';
 export const sort = defineOperation({
   name: 'sort',
   summary: 'Puts rows in order; rows that are equal keep theirs.',
-  knownAs: [{ names: ['order_by', 'orderby', 'order'], form: 'by: [...]' }],
+  knownAs: [
+    {
+      names: 'order_by orderby order arrange sort_values sort_by sort_rows orderby_rows',
+      form: 'by: [...]',
+    },
+  ],
   parametersKnownAs: namesFor(ORDER_HINT, 'ascending', 'descending', 'asc', 'desc', 'order', 'reverse'),
   parameters: Type.Object({ by: sortBy }),
   cells: false,

@@ -80,7 +80,9 @@ type Parameters = Static<typeof parameters>;
 export const splitColumn = defineOperation({
   name: 'split_column',
   summary: 'Cuts a text into parts, which become columns in its place.',
-  knownAs: [{ names: ['split'], form: 'column: ..., by: {separator: ","}, into: [...]' }],
+  knownAs: [
+    { names: 'split separate str_split text_to_columns', form: 'column: ..., by: {separator: ","}, into: [...]' },
+  ],
   parametersKnownAs: {
     separator: 'Write by: {separator: ...}.',
     delimiter: 'Write by: {separator: ...}.',

@@ -11,6 +11,7 @@ import { defineOperation, type Operator, type OperatorContext, type RowChoice } 
 export const stopWhen = defineOperation({
   name: 'stop_when',
   summary: 'Ends with the first row for which a condition is true, such as the total under a table.',
+  knownAs: [{ names: 'until take_while stop_at stop break stop_if', form: "where: '...'" }],
   parameters: Type.Object({
     where: Type.String({
       minLength: 1,

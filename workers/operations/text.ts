@@ -8,6 +8,7 @@ import type { TextStep } from '../execution/cells/text-chain.ts';
 import * as steps from '../execution/cells/text-steps.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
 import type { Heap } from '../memory/heap.ts';
+import { valuesOf } from '../template/operation-hint.ts';
 import { removeInvisibles } from '../values/invisible-characters.ts';
 import { normalise } from '../values/normalise.ts';
 import { removeTags } from '../values/remove-tags.ts';
@@ -28,11 +29,13 @@ const pad = Type.Object(
   { additionalProperties: false },
 );
 
-const plainStep = Type.Enum([
+const PLAIN_STEPS = [
   ...(['trim', 'collapse_spaces', 'upper', 'lower', 'title', 'sentence', 'nfc', 'nfkc', 'strip_accents'] as const),
   ...(['remove_control', 'remove_invisible', 'straighten_quotes', 'remove_tags', 'unescape_html'] as const),
   ...(['digits_only', 'letters_only'] as const),
-]);
+] as const;
+
+const plainStep = Type.Enum([...PLAIN_STEPS]);
 
 const step = Type.Union([
   plainStep,
@@ -47,15 +50,27 @@ const step = Type.Union([
 
 type Step = Static<typeof step>;
 
+/** Of steps that take a text, as other languages call them. */
+const AFFIXES = { prefix: 'add_prefix', suffix: 'add_suffix', remove_chars: '', keep_chars: '' };
+
+/** Of the steps by a name alone. */
+const OTHER_NAMES = {
+  ...{ trim: 'strip clean trim_whitespace', collapse_spaces: 'squish', sentence: '', title: 'capitalize proper' },
+  ...{ upper: 'uppercase to_upper toupper', lower: 'lowercase to_lower tolower', nfc: '', nfkc: '' },
+  ...{ strip_accents: 'unaccent remove_accents', remove_tags: 'strip_html strip_tags', unescape_html: '' },
+  ...{ remove_control: '', remove_invisible: '', straighten_quotes: '', digits_only: '', letters_only: '' },
+} satisfies Record<(typeof PLAIN_STEPS)[number], string>;
+
 export const text = defineOperation({
   name: 'text',
   summary: 'Edits texts by steps, one after the other. What becomes empty becomes null; null stays null.',
   knownAs: [
-    { names: ['strip', 'trim'], form: 'columns: ..., steps: [trim]' },
-    { names: ['lower', 'lowercase'], form: 'columns: ..., steps: [lower]' },
-    { names: ['upper', 'uppercase'], form: 'columns: ..., steps: [upper]' },
-    { names: ['capitalize', 'title'], form: 'columns: ..., steps: [title]' },
-    { names: ['pad', 'lpad', 'zfill'], form: 'columns: ..., steps: [{pad_left: {length: 10, char: "0"}}]' },
+    { names: 'normalize normalise', form: 'columns: ..., steps: [trim, collapse_spaces, nfc]' },
+    { names: 'pad_left pad lpad zfill', form: 'columns: ..., steps: [{pad_left: {length: 10, char: "0"}}]' },
+    { names: 'pad_right rpad', form: 'columns: ..., steps: [{pad_right: {length: 10}}]' },
+    { names: 'truncate', form: 'columns: ..., steps: [{truncate: 20}]' },
+    ...valuesOf(AFFIXES, (step) => `columns: ..., steps: [{${step}: "..."}]`),
+    ...valuesOf(OTHER_NAMES, (step) => `columns: ..., steps: [${step}]`),
   ],
   parameters: Type.Object({
     columns: columnSet,

@@ -26,6 +26,7 @@ export const toJson = defineOperation({
   summary:
     'Puts columns into a JSON object of a new column, under their names. Numbers keep their digits, dates are texts, JSON ' +
     'stays JSON. The columns stay.',
+  knownAs: [{ names: 'json_encode json_stringify stringify tojson nest_json as_json', form: null }],
   parameters,
   cells: true,
   memory: 'R',

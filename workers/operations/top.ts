@@ -11,6 +11,12 @@ import { defineOperation, type OperatorContext } from './operation.ts';
 export const top = defineOperation({
   name: 'top',
   summary: 'Keeps the first rows of an order, or those of each group; they come out sorted.',
+  knownAs: [
+    {
+      names: 'top_n nlargest nsmallest largest smallest top_k slice_max slice_min',
+      form: 'n: 10, by: [...]',
+    },
+  ],
   parameters: Type.Object({
     n: Type.Integer({
       minimum: 1,

@@ -72,7 +72,7 @@ export const transpose = defineOperation({
   summary:
     'Turns a small table: each column becomes a row with its name and its cells, and each row becomes the column that a cell ' +
     'of it names. Without rows there are none afterwards.',
-  knownAs: [{ names: ['flip', 'turn', 'swap_rows_and_columns'], form: 'header_from: ...' }],
+  knownAs: [{ names: 'flip turn swap_rows_and_columns pivot_rows t swap', form: 'header_from: ...' }],
   parameters,
   cells: false,
   memory: 'K',

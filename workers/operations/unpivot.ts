@@ -58,7 +58,11 @@ export const unpivot = defineOperation({
     'Makes one row of each of some columns: the columns that stay, then the name of the column, then its cell. Cells of ' +
     'columns of different types become texts.',
   knownAs: [
-    { names: ['melt', 'wide_to_long', 'stack', 'pivot_longer'], form: 'columns: [...], names_to: ..., values_to: ...' },
+    {
+      names:
+        'melt wide_to_long stack pivot_longer gather reshape unpivot_columns unpivot_other_columns reshape_longer pivot_long',
+      form: 'columns: [...], names_to: ..., values_to: ...',
+    },
   ],
   parameters,
   cells: false,

@@ -25,11 +25,30 @@ const parameters = Type.Object({
 
 type Parameters = Static<typeof parameters>;
 
+/** Checks whose names other operations take for theirs. */
+const OWN_WORDS = new Set(['expr', 'unique', 'type', 'min', 'max']);
+
+/** A rule as it is written at least. */
+function ruleForm(name: string, check: (typeof known)[number][1]): string {
+  const needed = (check.needs[0] ?? []).map((one) => `${one}: ${/s$/.test(one) ? '[...]' : '...'}`);
+  const column = 'column' in check && check.column !== 'needed' ? [] : ['column: ...'];
+  return `{${[...column, `check: ${name}`, ...needed].join(', ')}}`;
+}
+
 const RULES_HINT = 'Write rules: [{column: ..., check: required}, ...].';
 
 export const validate = defineOperation({
   name: 'validate',
   summary: 'Checks rows by rules; what becomes of a row that breaks one is said by `on_error`.',
+  knownAs: [
+    {
+      names: 'check assert assert_that expect not_null rules',
+      form: 'rules: [{column: ..., check: required}]',
+    },
+    ...known
+      .filter(([name]) => !OWN_WORDS.has(name))
+      .map(([name, check]) => ({ names: name, form: `rules: [${ruleForm(name, check)}]` })),
+  ],
   parametersKnownAs: { column: RULES_HINT, columns: RULES_HINT, check: RULES_HINT, required: RULES_HINT },
   parameters,
   cells: false,

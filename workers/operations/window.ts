@@ -5,7 +5,7 @@ import { MetricConditions } from '../execution/aggregate/metric-conditions.ts';
 import { arrange } from '../execution/cells/arrange.ts';
 import { checkCondition } from '../execution/expressions/check-expression.ts';
 import { FRAMED_FUNCTIONS, FRAMES, framedFunction, isFramed } from '../execution/ordered/window-frames.ts';
-import { WINDOW_FUNCTIONS, windowFunction } from '../execution/ordered/window-functions.ts';
+import { WINDOW_FUNCTIONS, WORDS_FOR_FUNCTIONS, windowFunction } from '../execution/ordered/window-functions.ts';
 import { windowMoves, windowProblem, windowTypeProblem } from '../execution/ordered/window-problems.ts';
 import { windowRows } from '../execution/ordered/window-rows.ts';
 import type { WindowFunction, WindowTotal } from '../execution/ordered/window-step.ts';
@@ -14,6 +14,7 @@ import { columnName, columnSet } from '../execution/parameters/column-set.ts';
 import { type PlannedTerm, planTerms, sortBy } from '../execution/sort/sort-terms.ts';
 import type { CheckedExpression } from '../expression/check/resolution.ts';
 import { DONE } from '../run/time-slices.ts';
+import { valuesOf } from '../template/operation-hint.ts';
 import type { Scope } from '../template/scope.ts';
 import { defineOperation, type Operator, type OperatorContext } from './operation.ts';
 
@@ -92,11 +93,10 @@ export const window = defineOperation({
     'Adds columns that look at other rows of the group: numbers, running sums, the row before. Groups and order are only ' +
     'looked at: the rows stay where they are. Without `order_by` their order is that of the file.',
   knownAs: [
-    { names: ['lag', 'shift'], form: 'columns: [{fn: previous, column: ...}]' },
-    { names: ['lead'], form: 'columns: [{fn: next, column: ...}]' },
-    { names: ['rank'], form: 'order_by: ..., columns: [{fn: rank}]' },
-    { names: ['row_number', 'rownumber'], form: 'columns: [{fn: row_number, as: ...}]' },
-    { names: ['cumsum', 'running_sum', 'running_total'], form: 'columns: [{fn: running_sum, column: ...}]' },
+    ...valuesOf(
+      WORDS_FOR_FUNCTIONS,
+      (fn) => `columns: [{fn: ${fn}${/^row|rank|size$/.test(fn) ? '' : ', column: ...'}}]`,
+    ),
   ],
   parameters,
   cells: false,

@@ -28,6 +28,7 @@ export function declaredHint(name: string, { fileColumns, input }: Declaring): s
 /** Names that are hardly one: what they are in other languages. */
 function formHint(name: string): string {
   if (/^(?:none|null|nil|undefined|nan)$/i.test(name)) return ' An empty cell is null.';
+  if (/^(?:true|false)$/i.test(name)) return ` Write ${name.toLowerCase()}.`;
   const order = /^(.+) (?:asc|desc)$/i.exec(name)?.[1] ?? /^-(.+)$/.exec(name)?.[1];
   if (order !== undefined) return ` To sort by it write {column: ${JSON.stringify(order)}, order: desc}.`;
   if (/[^,]+,[^,]+/.test(name)) return ' Several columns are a list, as in [a, b].';

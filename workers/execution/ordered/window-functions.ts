@@ -26,6 +26,13 @@ export const WINDOW_FUNCTIONS = [
 
 export type WindowFunctionName = (typeof WINDOW_FUNCTIONS)[number];
 
+/** What other languages call them, for hints in messages. `first` and `last` are metrics of an aggregate, too, and mean those. */
+export const WORDS_FOR_FUNCTIONS = {
+  ...{ row_number: 'add_index index enumerate', rank: '', dense_rank: '', group_size: '', percent_of_total: 'share' },
+  ...{ running_sum: 'cumsum running_total', running_count: 'cumcount', moving_average: 'rolling rolling_mean' },
+  ...{ previous: 'lag shift', next: 'lead', difference: 'diff delta' },
+} satisfies Partial<Record<WindowFunctionName, string>>;
+
 /**
  * @param stored how the cells of its column are held
  * @param settings `rows` of a moving average, `offset` of the row before or behind

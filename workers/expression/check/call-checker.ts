@@ -20,6 +20,7 @@ import {
   typeText,
   variable,
 } from './type.ts';
+import { differentTypes, NUMBERS, noOverload } from './type-messages.ts';
 
 /** `name(...)`, `target.name(...)` or a function whose name has points, such as math.abs. */
 export function checkCall(scope: CheckScope, node: CallNode): Type {
@@ -55,7 +56,8 @@ export function checkUnary(scope: CheckScope, node: UnaryNode): Type {
   if (node.operator === '-') return resolveCall(scope, node, OPERATORS.get('-_')!, [node.operand]);
   const type = scope.check(node.operand);
   if (type.kind !== 'null' && !isAssignable(scope.bound, type, BOOL)) {
-    scope.mismatch(`! turns a condition round, but this is ${typeText(scope.final(type))}.`, node);
+    const hint = type.kind === 'string' ? ' Write x == null, or x != "...".' : '';
+    scope.mismatch(`! turns a condition round, but this is ${typeText(scope.final(type))}.${hint}`, node);
   }
   return BOOL;
 }
@@ -213,8 +215,6 @@ function isCertain(types: readonly Type[], overload: Overload): boolean {
   });
 }
 
-const NUMBERS: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'decimal']);
-
 function mayEqual(scope: CheckScope, left: Type, right: Type): boolean {
   if (left.kind === 'null' || right.kind === 'null') return true;
   if (NUMBERS.has(left.kind) && NUMBERS.has(right.kind)) return true;
@@ -236,58 +236,4 @@ function checkMembership(scope: CheckScope, node: BinaryNode, left: Type, right:
   const element = right.parameters[0];
   if (element === undefined || mayEqual(scope, left, scope.resolve(element))) return;
   scope.mismatch(differentTypes(scope, node, left, element), node);
-}
-
-function differentTypes(scope: CheckScope, node: BinaryNode, left: Type, right: Type): string {
-  const shown = (type: Type) => typeText(scope.final(type));
-  const isBracketed = node.left.kind === 'list' && left.kind === 'list';
-  const hint = isBracketed ? ' Write the name of a column without [ ].' : conversionHint(left, right);
-  return `${node.operator} compares ${shown(left)} with ${shown(right)}, which are never equal.${hint}`;
-}
-
-function noOverload(
-  scope: CheckScope,
-  node: ExpressionNode,
-  definition: FunctionDefinition,
-  types: readonly Type[],
-): string {
-  const shown = types.map((type) => typeText(scope.final(type)));
-  if (node.kind === 'binary') {
-    if (shown.includes('null')) return `${node.operator} beside null always gives null. Write x == null to ask for it.`;
-    const hint = calendarHint(node.operator, types[0]!, types[1]!) || conversionHint(types[0]!, types[1]!);
-    return `${node.operator} does not take ${shown[0]} and ${shown[1]}.${hint}`;
-  }
-  if (node.kind === 'unary') return `- does not take ${shown[0]}.`;
-  if (definition.lazy !== undefined)
-    return `The values of ${definition.name} need one type, but they are ${shown.join(' and ')}.`;
-  const wanted = definition.overloads.map((overload) => {
-    const rest = overload.rest === undefined ? [] : ['...'];
-    return `(${[...overload.parameters.map(typeText), ...rest].join(', ')})`;
-  });
-  return `${definition.name} takes ${[...new Set(wanted)].slice(0, 6).join(' or ')}, not (${shown.join(', ')}).`;
-}
-
-/** Dates have no sign for what is done with their days. */
-function calendarHint(operator: string, left: Type, right: Type): string {
-  if (left.kind !== 'date' || (operator !== '-' && operator !== '+')) return '';
-  if (right.kind === 'date')
-    return operator === '-' ? ' Write days_between(from, to) or months_between(from, to).' : '';
-  if (right.kind !== 'int') return '';
-  const days = operator === '-' ? '-n' : 'n';
-  return ` Write add_days(d, ${days}) or add_months(d, ${days}).`;
-}
-
-function conversionHint(left: Type, right: Type): string {
-  const kinds = [left.kind, right.kind];
-  const both = (one: string, other: string) =>
-    kinds.includes(one as Type['kind']) && kinds.includes(other as Type['kind']);
-  if (both('decimal', 'double')) return ' Write decimal(...) around the double.';
-  if (both('int', 'double')) return ' Write double(...) around the int.';
-  if (both('string', 'date')) return ' Write date("2024-01-31") for a date.';
-  if (both('string', 'timestamp')) return ' Write timestamp("2024-01-31T00:00:00Z") for an instant.';
-  if (both('timestamp', 'date')) return ' Write date(...) around the instant.';
-  if (kinds.includes('string') && kinds.some((kind) => NUMBERS.has(kind))) {
-    return ' Write decimal(...), int(...) or double(...) around the text, or string(...) around the number.';
-  }
-  return '';
 }

@@ -116,6 +116,7 @@ function literalType(value: Value): Type {
 const TEXT_HINTS: ReadonlyMap<string, string> = new Map([
   ['||', ' Write a + b to join texts, coalesce(a, b) for b in place of null.'],
   ['&&', ' Write a condition, such as x != null.'],
+  ['? ', ' Write a condition, such as x != null or x == "...".'],
 ]);
 
 function checkCondition(scope: CheckScope, node: ExpressionNode, why: string): void {

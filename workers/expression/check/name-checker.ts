@@ -1,6 +1,7 @@
 // Owns what names mean: macro variables, columns, row["..."], value, run.row, run.started_at, run.meta, names of types; fields
 // and elements of values.
 import { typeOfColumn } from '../compile/environment.ts';
+import { FUNCTIONS } from '../functions/index.ts';
 import {
   dottedName,
   type ExpressionNode,
@@ -8,6 +9,7 @@ import {
   type IndexNode,
   type SelectNode,
 } from '../syntax/ast.ts';
+import { foreignFunction } from '../syntax/foreign-words.ts';
 import type { CheckScope } from './check-scope.ts';
 import type { NameResolution } from './resolution.ts';
 import {
@@ -176,10 +178,19 @@ function fieldType(scope: CheckScope, node: SelectNode, operand: Type): Type {
   if (operand.kind === 'map') return operand.parameters[1]!;
   if (operand.kind === 'optional') return optionalOf(fieldType(scope, node, operand.parameters[0]!));
   if (operand.kind !== 'dyn' && operand.kind !== 'variable') {
-    const hint = operand.kind === 'string' ? ' Functions are written as upper(x) or x.trim().' : '';
-    scope.mismatch(`${typeText(scope.final(operand))} has no fields, so .${node.field} is nothing.${hint}`, node);
+    const message = `${typeText(scope.final(operand))} has no fields, so .${node.field} is nothing.`;
+    scope.mismatch(`${message} ${fieldHint(node.field, operand)}`.trim(), node);
   }
   return DYN;
+}
+
+/** Other languages have as a field what is a function here: x.year, x.length. */
+function fieldHint(field: string, operand: Type): string {
+  const known = FUNCTIONS.get(field);
+  if (known !== undefined) return `Write ${known.style === 'method' ? `x.${field}()` : known.documentation.form}.`;
+  // Of x.str.upper() the part that counts is the function behind it.
+  const foreign = field === 'str' ? null : foreignFunction(field);
+  return foreign ?? (operand.kind === 'string' ? 'Functions are written as upper(x) or x.trim().' : '');
 }
 
 function elementType(scope: CheckScope, node: IndexNode, operand: Type, index: Type): Type {

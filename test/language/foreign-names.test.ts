@@ -1,0 +1,27 @@
+// What a message says in place of an operation of another language can be written as it stands: the operation and its
+// parameters are there.
+import { test } from 'tap';
+import { operationTable } from '../../workers/operations/index.ts';
+import { problemsOf } from '../workers/template/check-problems.ts';
+
+test('each form names parameters that there are, with all that are needed', async (t) => {
+  for (const { name, knownAs = [] } of operationTable.values()) {
+    for (const { form } of knownAs) {
+      if (form === null) continue;
+      const problems = problemsOf(`operations: [{${name}: {${form.replaceAll('[{...}]', '[{a: b}]')}}}]`);
+      const wrong = problems.filter(({ code }) => code === 'UNKNOWN_PARAMETER' || code === 'MISSING_PARAMETER');
+      t.strictSame(wrong, [], `{${name}: {${form}}}`);
+    }
+  }
+});
+
+test('a step, a metric, a check, a function or a setting that stands as an operation is shown in its place', async (t) => {
+  const told = (name: string): string => problemsOf(`operations: [{${name}: {}}]`)[0]?.message ?? '';
+  t.match(told('sentence'), /\{text: \{columns: \.\.\., steps: \[sentence\]\}\}/);
+  t.match(told('Median'), /\{aggregate: .*\{fn: median, column: \.\.\.\}/);
+  t.match(told('running_sum'), /\{window: .*\{fn: running_sum, /);
+  t.match(told('iban'), /\{validate: \{rules: \[\{column: \.\.\., check: iban\}\]\}\}/);
+  t.match(told('year'), /Expressions have year\(date\): write \{set: /);
+  t.match(told('datediff'), /If it is for an expression, .* Write days_between\(a, b\)/);
+  t.match(told('promote_headers'), /a setting of the Template, beside operations: input: \{header_row: \.\.\.\}/);
+});
