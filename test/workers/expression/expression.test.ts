@@ -138,7 +138,10 @@ holds('messages say what to write', [
   ['quantity && true', '!&& joins conditions, but this is int.'],
   ['left(status, "x")', '!left takes (string, int), not (string, string).'],
   ['a + b', '!column "a" does not exist at this step. column "b" does not exist at this step.'],
-  ['math.abs("x")', '!math.abs takes (int) or (uint) or (double), not (string).'],
+  [
+    'math.abs("x")',
+    '!math.abs takes (int) or (uint) or (double), not (string). Write double(...) around a text that is a number.',
+  ],
   ['status.', '!Expected a name behind the point, but the expression ends.'],
   ['"abc', '!A text that begins with " is not closed.'],
   ['12abc', '!A number is followed by a letter. Put an operator or a space between.'],

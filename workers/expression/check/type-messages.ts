@@ -37,12 +37,15 @@ export function noOverload(
     return `(${[...overload.parameters.map(typeText), ...rest].join(', ')})`;
   });
   const isOfNumbers = definition.overloads.every(({ parameters }) => parameters.every(({ kind }) => NUMBERS.has(kind)));
-  return `${definition.name} takes ${[...new Set(wanted)].slice(0, 6).join(' or ')}, not (${shown.join(', ')}).${isOfNumbers ? textHint(types) : ''}`;
+  const takesDecimals = definition.overloads.some(({ parameters }) =>
+    parameters.some(({ kind }) => kind === 'decimal'),
+  );
+  return `${definition.name} takes ${[...new Set(wanted)].slice(0, 6).join(' or ')}, not (${shown.join(', ')}).${isOfNumbers ? textHint(types, takesDecimals ? 'decimal' : 'double') : ''}`;
 }
 
 /** Cells are texts until an operation or a function reads them. */
-function textHint(types: readonly Type[]): string {
-  return types.every(({ kind }) => kind === 'string') ? ' Write decimal(...) around a text that is a number.' : '';
+function textHint(types: readonly Type[], number = 'decimal'): string {
+  return types.every(({ kind }) => kind === 'string') ? ` Write ${number}(...) around a text that is a number.` : '';
 }
 
 /** Dates have no sign for what is done with their days. */
