@@ -19,7 +19,7 @@ import type { Log } from './telemetry/log.ts';
  * How long after the deadline of the drain everything has been given up that was under way, and is closed. What holds the
  * process then is a thread that does not end, or a disk that does not answer.
  */
-const CLOSE_MILLISECONDS_MAX = 5_000;
+const CLOSE_MILLISECONDS_MAX = 1_000;
 
 /**
  * Serves until SIGTERM or SIGINT, and then ends the process with status 0, at the latest CLOSE_MILLISECONDS_MAX after the

@@ -14,7 +14,7 @@ import { freePort, RedisServer, skipWithoutRedis } from '../fixtures/redis-serve
 
 const FILE_MILLISECONDS = 240_000;
 /** Behind both times of a drain a node ends in any case (docs/how-to/run-a-node.md). */
-const FORCED_END_MILLISECONDS = 5_000;
+const FORCED_END_MILLISECONDS = 1_000;
 /** A node starts again when its port was taken by another process meanwhile. */
 const STARTS_MAX = 5;
 const PASSWORD = 'hypothetical';
