@@ -2,7 +2,8 @@
 // may not be meant, as notes.
 import { explainTemplate } from '../../workers/plan/explain.ts';
 import type { ScanNote } from '../../workers/plan/scan.ts';
-import { undeclaredNotes } from '../../workers/plan/undeclared-columns.ts';
+import { HINTED_COLUMNS_MAX, undeclaredNotes } from '../../workers/plan/undeclared-columns.ts';
+import { placeOfName } from '../../workers/template/place-of-name.ts';
 import type { Problem, Template } from '../../workers/template/template.ts';
 import { type ParsedTemplate, parseTemplate, type TemplateFormat } from '../../workers/template/template-text.ts';
 import { type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
@@ -82,7 +83,10 @@ function findings(
 ): { readonly problems: readonly Problem[]; readonly notes: readonly Note[] } {
   if (template === null) return { problems, notes: [] };
   const text = parsed(source, format);
-  const undeclared = undeclaredNotes(template, isAsked).map((message) => ({ pointer: '/input/columns', message }));
+  const undeclared = undeclaredNotes(template, isAsked).map(({ name, message }, index) => {
+    const pointer = index < HINTED_COLUMNS_MAX ? placeOfName(template, text.root.value, name) : '/input/columns';
+    return { pointer, message };
+  });
   const { notes } = explainTemplate(template);
   const placed = (found: readonly ScanNote[]): Note[] =>
     found.map(({ pointer, message }) => {

@@ -233,7 +233,8 @@ test('every mistake gets one message that says where and what to write', async (
 });
 
 test('names of columns that other languages would read as more are answered so', async (t) => {
-  const notes = (operation: string): readonly string[] => undeclaredNotes(sound(`${INPUT}${operation}\n`));
+  const notes = (operation: string): readonly string[] =>
+    undeclaredNotes(sound(`${INPUT}${operation}\n`)).map(({ message }) => message);
   t.match(notes('  - {filter: {where: party == None}}'), [/An empty cell is null\./]);
   t.match(notes('  - {sort: {by: party desc}}'), [/write \{column: "party", order: desc\}/]);
   t.match(notes('  - {drop: {columns: "party, amount"}}'), [/Several columns are a list/]);
@@ -252,7 +253,8 @@ test('keys in the wrong section are sent to the right one', async (t) => {
 });
 
 test('a column that the Template reads and does not declare is a note of the check', async (t) => {
-  const notes = (operation: string): readonly string[] => undeclaredNotes(sound(`${INPUT}${operation}\n`));
+  const notes = (operation: string): readonly string[] =>
+    undeclaredNotes(sound(`${INPUT}${operation}\n`)).map(({ message }) => message);
   t.match(notes('  - {filter: {where: Party == "x"}}'), [/column "Party": .* Did you mean "party"\?/]);
   t.match(notes('  - {drop: {columns: Betrag}}'), [/The Template calls the column of that header "amount"\./]);
   t.match(notes('  - {filter: {where: party == Summe}}'), [

@@ -1,7 +1,7 @@
 // What a Template reads that a sample file does not have: problems with their places, where a check without the file can only
 // take a misspelt name for a column that files must have.
 import { Failed } from '../protocol/failure.ts';
-import { pointerSegment } from '../template/pointer.ts';
+import { placeOfName } from '../template/place-of-name.ts';
 import { nearestName } from '../template/suggestion.ts';
 import type { Problem, Template } from '../template/template.ts';
 import type { ParsedTemplate } from '../template/template-text.ts';
@@ -44,35 +44,4 @@ export function sampleProblems(
 
 function declaredNames({ fileColumns }: Template): string[] {
   return fileColumns.filter(({ declared }) => declared).map(({ name }) => name);
-}
-
-/** Where a name stands: its declaration, else the first operation that spells it, else one that has it in a longer text. */
-function placeOfName(template: Template, root: unknown, name: string): string {
-  const declared = template.input.columns.findIndex((column) => column.name === name);
-  if (declared >= 0) return `/input/columns/${declared}`;
-  const { operations, output } = root as { readonly operations?: unknown; readonly output?: unknown };
-  const parts: readonly [string, unknown][] = [
-    ['/operations', operations],
-    ['/output', output],
-  ];
-  for (const fits of [(text: string) => text === name, (text: string) => text.includes(name)]) {
-    for (const [pointer, part] of parts) {
-      const found = textAt(part, pointer, fits);
-      if (found !== null) return found;
-    }
-  }
-  return '/operations';
-}
-
-/** Keys count as texts: `rename` has columns there. */
-function textAt(value: unknown, pointer: string, fits: (text: string) => boolean): string | null {
-  if (typeof value === 'string') return fits(value) ? pointer : null;
-  if (typeof value !== 'object' || value === null) return null;
-  for (const [key, part] of Object.entries(value)) {
-    const inner = `${pointer}/${pointerSegment(key)}`;
-    if (!Array.isArray(value) && fits(key)) return inner;
-    const found = textAt(part, inner, fits);
-    if (found !== null) return found;
-  }
-  return null;
 }

@@ -4,7 +4,7 @@ import { nearestName } from '../template/suggestion.ts';
 import type { FileColumn, Template } from '../template/template.ts';
 import { headerKey } from './headers.ts';
 
-/** Columns whose names are compared with all declared ones: sixty thousand that a file lacks took fifteen seconds. */
+/** Columns whose names are compared with all declared ones, and whose places are looked for: sixty thousand that a file lacks took fifteen seconds. */
 export const HINTED_COLUMNS_MAX = 50;
 
 type Declaring = Pick<Template, 'fileColumns' | 'input'>;
@@ -35,19 +35,25 @@ function formHint(name: string): string {
   return name.includes('*') ? ` Write {pattern: '^...'} for all columns whose names are alike.` : '';
 }
 
+export interface UndeclaredNote {
+  /** Of the column. */
+  readonly name: string;
+  readonly message: string;
+}
+
 /**
  * One sentence for each column that is read and not declared.
  * @param always also where the Template declares no columns at all; else there is none then
  */
-export function undeclaredNotes(template: Declaring, always = false): string[] {
+export function undeclaredNotes(template: Declaring, always = false): UndeclaredNote[] {
   const { fileColumns } = template;
   if (!always && !fileColumns.some(({ declared }) => declared)) return [];
   const read = fileColumns.filter(({ declared, ifMissing }) => !declared && ifMissing === 'fail');
   return read.map(({ name }: FileColumn, index) => {
     const quoted = JSON.stringify(name);
-    return (
+    const message =
       `The file must have a column ${quoted}: an operation reads it and input.columns does not declare it.` +
-      `${index < HINTED_COLUMNS_MAX ? declaredHint(name, template) : ''} A text in an expression stands in quotes.`
-    );
+      `${index < HINTED_COLUMNS_MAX ? declaredHint(name, template) : ''} A text in an expression stands in quotes.`;
+    return { name, message };
   });
 }

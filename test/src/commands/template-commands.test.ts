@@ -192,14 +192,16 @@ test('a column that is read and not declared is a problem where others are dropp
   });
   const [drop, keep] = [join(folder, 'drop.yaml'), join(folder, 'keep.yaml')];
   const problem = (path: string, line: number): RegExp =>
-    new RegExp(`^${path}:${line}:\\d+ /input/columns UNDECLARED_COLUMN .*"Party".* Did you mean "party"\\?`);
-  t.match(await template('check', drop), { status: 1, stdout: problem(drop, 3) });
+    new RegExp(
+      `^${path}:${line}:\\d+ /operations/0/filter/where UNDECLARED_COLUMN .*"Party".* Did you mean "party"\\?`,
+    );
+  t.match(await template('check', drop), { status: 1, stdout: problem(drop, 5) });
   t.match(await template('check', '--lenient', drop), { status: 0, stdout: /: sound\n {2}note, line \d: .*"Party"/ });
   t.match(await template('check', keep), { status: 0, stdout: /: sound\n {2}note, line \d: .*"Party"/ });
-  t.match(await template('check', '--strict', keep), { status: 1, stdout: problem(keep, 2) });
+  t.match(await template('check', '--strict', keep), { status: 1, stdout: problem(keep, 4) });
   t.match(await template('check', '--strict', '--lenient', keep), { status: 2 });
   const json = await template('check', '--json', drop);
-  t.match(JSON.parse(json.stdout), { problems: [{ code: 'UNDECLARED_COLUMN', line: 3 }], notes: [] });
+  t.match(JSON.parse(json.stdout), { problems: [{ code: 'UNDECLARED_COLUMN', line: 5 }], notes: [] });
 });
 
 test('a text that is compared with "" is noted, for empty cells are null', async (t) => {
