@@ -109,10 +109,17 @@ async function resultOf(
   run: RunTest,
 ): Promise<{ readonly lines: string; readonly bytes: Uint8Array | null }> {
   const { source, format } = file;
-  const { failure, output } = await run({ source, format, ...input });
+  const { failure, output, rejects } = await run({ source, format, ...input });
   if (failure !== null) return { lines: `${failure.code}: ${failure.message}\n`, bytes: null };
   const rows = await rowsOf(testedFile(file), input, run);
-  return { lines: rows.map((row) => `${JSON.stringify(row)}\n`).join(''), bytes: output };
+  const lines = [...rows.map((row) => JSON.stringify(row)), ...rejectedLines(rejects)];
+  return { lines: lines.map((line) => `${line}\n`).join(''), bytes: output };
+}
+
+/** Without the header, of which a Template that rejects nothing says nothing. */
+function rejectedLines(rejects: Uint8Array | null): string[] {
+  const lines = rejects === null ? [] : Buffer.from(rejects).toString().split('\n').slice(1, -1);
+  return lines.map((line) => `rejected: ${line}`);
 }
 
 function diffText(compared: readonly Compared[], changed: readonly Compared[]): string {

@@ -9,6 +9,8 @@ export interface Expectation {
   readonly text?: string;
   /** Content of the file that the test names. */
   readonly file?: Uint8Array;
+  /** The file of rejected rows. */
+  readonly rejects?: string;
   /** Failure code. */
   readonly error?: string;
   readonly report?: Readonly<Record<string, unknown>>;
@@ -17,6 +19,8 @@ export interface Expectation {
 
 export interface TestOutcome {
   readonly output: Uint8Array | null;
+  /** Null where no operation rejects rows, and of a Run that failed. */
+  readonly rejects: Uint8Array | null;
   readonly failure: Failure | null;
   readonly report: RunReport;
 }
@@ -40,6 +44,7 @@ export function differences(expected: Expectation, outcome: TestOutcome, rows: r
     ...(expected.rows === undefined ? [] : rowDifferences(expected.rows, rows ?? [], expected.match)),
     ...(expected.text === undefined ? [] : contentDifferences(Buffer.from(expected.text), output, expected.match)),
     ...(expected.file === undefined ? [] : contentDifferences(expected.file, output, expected.match)),
+    ...rejectDifferences(expected, outcome),
     ...reportDifferences(expected, outcome),
   ];
 }
@@ -57,6 +62,12 @@ function contentDifferences(expected: Uint8Array, actual: Uint8Array, match: Exp
   if (match === 'exact') return lineDiff(before, after);
   const missing = missingInOrder(before.split('\n'), after.split('\n'), (a, b) => a === b);
   return missing === null ? [] : [`this line is not in the output, or not in this order: ${missing}`];
+}
+
+function rejectDifferences({ rejects, match }: Expectation, outcome: TestOutcome): string[] {
+  if (rejects === undefined) return [];
+  if (outcome.rejects === null) return ['no operation of the Template has on_error: reject'];
+  return contentDifferences(Buffer.from(rejects), outcome.rejects, match).map((line) => `rejects: ${line}`);
 }
 
 function plainText(bytes: Uint8Array): string {

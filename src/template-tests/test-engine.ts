@@ -4,7 +4,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RUN_RESERVATION_BYTES } from '../../workers/memory/budget.ts';
-import type { RunTask, TaskTable } from '../../workers/protocol/messages.ts';
+import {
+  REJECTS_SUFFIX,
+  type RunOutcomeOutput,
+  type RunTask,
+  type TaskTable,
+} from '../../workers/protocol/messages.ts';
 import type { RunReport } from '../../workers/run/report.ts';
 import { MEMORY_BUDGET_BYTES_MIN, MemoryBudget } from '../admission/memory-budget.ts';
 import { ThreadPool } from '../pool/pool.ts';
@@ -73,10 +78,10 @@ export class TestEngine {
     const end = await new Promise<TaskEnd>((ended) => this.#pool.run(task, ended));
     if (end.kind === 'fault') throw new Error(`${end.message}\n${end.stack}`);
     if (end.kind !== 'done') throw new Error('the thread of a test was lost');
-    const { output, failure, reportText } = end.outcome;
-    const bytes = output === null ? null : (output.bytes ?? (await readFile(outputPath)));
-    await rm(outputPath, { force: true });
-    return { output: bytes, failure, report: JSON.parse(reportText) as RunReport };
+    const { failure, reportText } = end.outcome;
+    const output = await takeFile(end.outcome.output, outputPath);
+    const rejects = await takeFile(end.outcome.rejects, outputPath + REJECTS_SUFFIX);
+    return { output, rejects, failure, report: JSON.parse(reportText) as RunReport };
   }
 
   async #writeTables(
@@ -110,4 +115,13 @@ export class TestEngine {
       reservationBytes: RUN_RESERVATION_BYTES,
     };
   }
+}
+
+/** The bytes of a file of a Run, which is removed. */
+async function takeFile(file: RunOutcomeOutput | null, path: string): Promise<Uint8Array | null> {
+  if (file === null) return null;
+  if (file.bytes !== null) return file.bytes;
+  const bytes = await readFile(path);
+  await rm(path);
+  return bytes;
 }

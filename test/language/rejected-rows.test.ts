@@ -53,6 +53,12 @@ test('each with its row, operation, column and code, and the cells as they stood
   t.same(report, { rows: 3, size_bytes: lines.join('\n').length });
 });
 
+test('a column that is called as one of the head is found apart', async (t) => {
+  const operations = [{ op: 'parse_number', columns: 'n', on_error: 'reject' }];
+  const { rejects } = await divided(operations, 'n,_row,_code,_code_2\nx,7,8,9\n');
+  t.equal(rejects, `${HEAD},n,_row_2,_code_3,_code_2\n1,1 parse_number,n,NOT_A_NUMBER,x,7,8,9\n`);
+});
+
 test('rows behind the end of a slice or of stop_when never reach earlier operations', async (t) => {
   const parse = { op: 'parse_number', columns: 'n', on_error: 'reject' };
   const input = 'n\n1\nx\n2\ny\n3\nz\nend\n';

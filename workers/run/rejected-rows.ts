@@ -113,7 +113,7 @@ export class RejectedRows {
 
   /** Once all rows have gone through. Throws Failed. */
   finish(report: RunReport): void {
-    this.#sink.write(this.#line([...HEAD_COLUMNS, ...this.#columns]));
+    this.#sink.write(this.#line([...HEAD_COLUMNS, ...this.#columns.map((name) => this.#headerOf(name))]));
     const piece = new Uint8Array(PIECE_BYTES);
     for (const [, { file, pending }] of [...this.#lines].sort(([a], [b]) => a - b)) {
       for (let at = 0; file !== null && at < file.sizeBytes; ) {
@@ -133,6 +133,14 @@ export class RejectedRows {
 
   close(): void {
     if (!this.#isTaken) this.#sink.abandon();
+  }
+
+  /** A column that is called as one of the head's is found apart, as `_row_2`. */
+  #headerOf(name: string): string {
+    let free = name;
+    for (let number = 2; HEAD_COLUMNS.includes(free) || (free !== name && this.#columns.includes(free)); number++)
+      free = `${name}_${number}`;
+    return free;
   }
 
   /** The texts of a row by the names of its columns. */

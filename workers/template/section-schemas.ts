@@ -224,6 +224,7 @@ export const testsSection = Type.Array(
         rows: Type.Optional(testCells),
         text: Type.Optional(Type.String({ description: 'The output itself.' })),
         file: Type.Optional(Type.String({ description: 'A file beside the Template.' })),
+        rejects: Type.Optional(Type.String({ description: 'The rejected rows, as their CSV has them.' })),
         error: Type.Optional(Type.String({ description: 'The code with which the Run fails.' })),
         report: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the report.' })),
         match: Type.Enum(['exact', 'subset', 'bytes'], {

@@ -90,6 +90,22 @@ tests:
   - {name: error, input: {text: "x,y\\n1,2\\n"}, expect: {error: TEMPLATE_COLUMNS_MISSING}}
 `;
 
+test('test compares rejected rows', async (t) => {
+  const rejecting = (rejects: string, onError = 'reject'): string =>
+    `operations: [{parse_number: {columns: n, on_error: ${onError}}}]\n` +
+    `tests: [{name: apart, input: {text: "n\\n1\\nx\\n"}, expect: {text: "n\\n1\\n", rejects: "${rejects}"}}]\n`;
+  const good = '_row,_operation,_column,_code,n\\n2,1 parse_number,n,NOT_A_NUMBER,x\\n';
+  const folder = t.testdir({
+    'good.yaml': rejecting(good),
+    'bad.yaml': rejecting(good.replace(',x', ',y')),
+    'none.yaml': rejecting(good, 'drop_row'),
+  });
+  t.match(await template('test', join(folder, 'good.yaml')), { status: 0, stdout: /^ok .*apart/m });
+  const bad = await template('test', join(folder, 'bad.yaml'));
+  t.match(bad, { status: 1, stdout: /rejects: -2,1 parse_number,n,NOT_A_NUMBER,y\n +rejects: \+2,1 .*,x/ });
+  t.match(await template('test', join(folder, 'none.yaml')), { status: 1, stdout: /no operation .* on_error: reject/ });
+});
+
 test('test runs the tests of a Template on the engine', async (t) => {
   const folder = t.testdir({
     'good.yaml': TESTED,

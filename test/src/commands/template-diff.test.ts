@@ -19,6 +19,23 @@ test('diff reads the reference tables of samples', async (t) => {
   t.match(await diff(), { status: 0, stdout: /both Templates fail with [A-Z_]+\n0 of 1 input changed/ });
 });
 
+test('diff tells which rows are rejected', async (t) => {
+  const reject = 'operations:\n  - {parse_number: {columns: n, on_error: reject}}\n';
+  const folder = t.testdir({
+    'old.yaml': reject,
+    'new.yaml': reject.replace('columns: n', 'columns: n, decimal: ","'),
+    'drop.yaml': reject.replace('on_error: reject', 'on_error: drop_row'),
+    'sample.csv': 'n\n1\nx\n2.5\n',
+  });
+  const diff = (old: string, now: string) =>
+    template('diff', ...[old, now, 'sample.csv'].map((name) => join(folder, name)));
+  t.match(
+    (await diff('old.yaml', 'new.yaml')).stdout,
+    /-\{"n":"2\.5"\}\n.*\+rejected: 3,1 parse_number,n,NOT_A_NUMBER,2\.5/s,
+  );
+  t.match((await diff('old.yaml', 'drop.yaml')).stdout, /-rejected: 2,1 parse_number,n,NOT_A_NUMBER,x/);
+});
+
 test('diff tells what a change of a Template changes', async (t) => {
   const old = `
 operations:
