@@ -10,6 +10,7 @@ import {
   TO_UPPER,
 } from '../../kernel/layout/case.ts';
 import type { Heap } from '../../memory/heap.ts';
+import { fingerprintOf } from '../../values/likeness.ts';
 import * as edits from '../../values/text-edits.ts';
 import { placeBytes, placeText } from './placed-text.ts';
 import type { TextCells, TextStep } from './text-chain.ts';
@@ -75,6 +76,23 @@ export function accentStep(heap: Heap): TextStep {
       return moved(cells, kernel.exports.stripAccents(views, rows, count, table, ...room(cells), todo));
     },
     edit: edits.stripAccents,
+  };
+}
+
+/** Keys that spellings of one name share. */
+export function fingerprintStep(heap: Heap): TextStep {
+  const spelled = (byte: number): ByteEntry => {
+    if (byte >= 0x80) return BACK;
+    const character = String.fromCharCode(byte);
+    return /\s/.test(character) ? 32 : fingerprintOf(character).charCodeAt(0) || DROP;
+  };
+  const table = placeBytes(heap, byteTable(spelled)).at;
+  return {
+    run(cells) {
+      const { kernel, views, rows, count, todo } = cells;
+      return moved(cells, kernel.exports.wordKeys(views, rows, count, table, ...room(cells), todo));
+    },
+    edit: fingerprintOf,
   };
 }
 

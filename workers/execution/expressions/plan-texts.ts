@@ -10,6 +10,7 @@ import {
   capitaliseStep,
   caseStep,
   digitStep,
+  fingerprintStep,
   padStep,
   trimStep,
 } from '../cells/text-steps.ts';
@@ -86,6 +87,7 @@ const CALLS: ReadonlyMap<string, CallPlanner> = new Map<string, CallPlanner>([
   ['upperAscii', () => edited(() => asciiCaseStep('upper'))],
   ['lowerAscii', () => edited(() => asciiCaseStep('lower'))],
   ['strip_accents', () => edited((heap) => accentStep(heap))],
+  ['fingerprint', () => edited((heap) => fingerprintStep(heap))],
   ['charAt', planCharacter],
   ['trim', () => edited(() => trimStep())],
   ['digits', () => edited((heap) => digitStep(heap))],

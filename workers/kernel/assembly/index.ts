@@ -43,6 +43,7 @@ export { decodeEntries, decodeRows, encodeRows } from './rows';
 export { gatherRecords, keepBefore, keepOfGroups, listRecords, reloadEntries, sortEntries } from './sort';
 export { addCachedKeys, findCachedKeys, scatter } from './key-cache';
 export { indexPairKeys, splitPairs } from './split-pairs';
+export { wordKeys } from './word-keys';
 export { sortKeys } from './sort-keys';
 export { typedKeys } from './typed-keys';
 export { collapseSpaces, keepBlank, keepEmpty, matchBlank, trimViews } from './trim';
