@@ -1,7 +1,7 @@
 // The operation `parse_date`: texts become dates or times.
 import { type CellEdit, type CellTarget, editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets } from '../execution/cells/cell-targets.ts';
-import { readDatesEdit } from '../execution/cells/date-cells.ts';
+import { dateKernel, readDatesEdit } from '../execution/cells/date-cells.ts';
 import { dateParameters } from '../execution/cells/date-parameters.ts';
 import { type DateReading, dateReader, nativeDateReader } from '../execution/cells/date-reading.ts';
 import { patternsOf, planReading } from '../execution/cells/plan-dates.ts';
@@ -113,10 +113,8 @@ export const parseDate = defineOperation({
       patterns: reading.patterns,
       matches: (pattern, text) => pattern.parse(text) !== null,
       contradict: (one, other) => ambiguousDateText(one, other) !== null,
-      readers(patterns) {
-        const elected = { ...reading, patterns };
-        return { read: dateReader(elected), native: nativeDateReader(elected) };
-      },
+      kernelOf: (pattern) => dateKernel(context, pattern, reading.type === 'datetime'),
+      edit: (target, patterns) => readingEdit({ ...reading, patterns }, target, context),
     });
   },
 });

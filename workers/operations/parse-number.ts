@@ -2,7 +2,7 @@
 import { type Static, Type } from '../bundled/type-box.ts';
 import { editedIds, startCellOperator } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
-import { finiteNumber, type NumberReading, numberEdit } from '../execution/cells/number-cells.ts';
+import { finiteNumber, type NumberReading, numberEdit, numberKernel } from '../execution/cells/number-cells.ts';
 import { ambiguousNumberText, type NumberMarks, readByFormats } from '../execution/cells/number-formats.ts';
 import { CellFault, convertEdit, type NativeReader } from '../execution/cells/value-cells.ts';
 import { VotedCells } from '../execution/cells/voted-cells.ts';
@@ -191,7 +191,8 @@ export const parseNumber = defineOperation({
         patterns: readings,
         matches: (one, text) => parseNumberText(text, one.format) !== null,
         contradict: (one, other) => ambiguousNumberText(one.format, other.format) !== null,
-        readers: (elected) => ({ read: numberReader(elected, false), native }),
+        kernelOf: (one) => numberKernel(context, { ...one, scale: null }),
+        edit: (target, elected) => numberEdit(context, target, elected[0]!, numberReader(elected, false), native),
       });
     }
     const onlySure = ambiguous === 'error' && readings.length > 1;

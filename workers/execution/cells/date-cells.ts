@@ -46,6 +46,19 @@ export function readDatesEdit(
   return readEdit(context, target, run, read, { read: native, runNumbers: null });
 }
 
+/** Reads texts by one pattern, as readDatesEdit does; null where no kernel knows the pattern. */
+export function dateKernel(
+  { arena, kernel }: OperatorContext,
+  pattern: DatePattern,
+  withTime: boolean,
+): ReadCells | null {
+  const words = readingProgram(pattern);
+  if (words === null) return null;
+  const program = place(arena.heap, [words], readingLayout);
+  return (views, rows, count, at, meta, todo) =>
+    kernel.exports.readDates(views, rows, count, program, withTime ? 1 : 0, at, meta, todo);
+}
+
 /** The edit that writes a column of dates as texts. */
 export function writeDatesEdit(
   context: OperatorContext,

@@ -1,5 +1,6 @@
 // Reads texts as numbers into typed columns: the common spelling by a kernel, what it hands back by the caller's own reader.
 import { FORMS } from '../../kernel/bindings/expression-words.ts';
+import { VIEW_BYTES } from '../../kernel/layout/cells.ts';
 import {
   AS_WRITTEN,
   DOWN,
@@ -16,6 +17,7 @@ import {
   READ_SCALE,
   READ_SIGNED,
 } from '../../kernel/layout/numbers.ts';
+import type { Heap } from '../../memory/heap.ts';
 import type { OperatorContext } from '../../operations/operation.ts';
 import type { Rounding } from '../../values/decimal.ts';
 import type { NumberFormat } from '../../values/number-text.ts';
@@ -41,6 +43,11 @@ export const ROUNDING = { error: EXACT, half_even: HALF_EVEN, half_up: HALF_UP, 
 /** Marks that a kernel may look for: no digit, letter, sign or bracket, one byte. */
 const PLAIN_MARK = /^[.,'_;:]$/;
 
+/** Any number of so few characters is read by a kernel: 18 digits fit 64 bits. */
+const KERNEL_DIGITS_MAX = 18;
+
+const [COMMA, POINT, ZERO, NINE] = [0x2c, 0x2e, 0x30, 0x39];
+
 /** Larger scales than any that 18 digits can be raised to are left to the reader. */
 const SCALE_MOST = 15;
 
@@ -65,6 +72,41 @@ export function numberEdit(
   return readEdit(context, target, run, read, { read: native, runNumbers }, () =>
     isWritten() ? words[READ_MARK / 4]! : null,
   );
+}
+
+/** Reads cells as numberEdit does, and leaves none that is surely no number; null where no kernel knows the format. */
+export function numberKernel(context: OperatorContext, reading: NumberReading): ReadCells | null {
+  const words = formatWords(reading);
+  if (words === null) return null;
+  const { run } = numberRun(context, words);
+  const { heap } = context.arena;
+  const { grouping = '', groups } = reading.format;
+  // It knows all ways to group but these.
+  if (groups === 'indian' || /^\s$/.test(grouping)) return run;
+  return (views, rows, count, at, meta, todo) => {
+    const filled = run(views, rows, count, at, meta, todo);
+    const list = todo >>> 2;
+    const left = heap.u32[list]!;
+    let kept = 0;
+    for (let i = 1; i <= left; i++) {
+      const row = heap.u32[list + i]!;
+      if (!isOfDigitsAndMarks(heap, views + row * VIEW_BYTES)) heap.u32[list + ++kept] = row;
+    }
+    heap.u32[list] = kept;
+    return filled;
+  };
+}
+
+/** Whether a cell has nothing but digits, points and commas, and no more of them than the kernel reads. */
+function isOfDigitsAndMarks({ u8, u32 }: Heap, view: number): boolean {
+  const start = u32[view >>> 2]!;
+  const end = start + u32[(view >>> 2) + 1]!;
+  if (end - start > KERNEL_DIGITS_MAX) return false;
+  for (let at = start; at < end; at++) {
+    const byte = u8[at]!;
+    if (byte !== POINT && byte !== COMMA && (byte < ZERO || byte > NINE)) return false;
+  }
+  return true;
 }
 
 function numberRun({ arena, kernel }: OperatorContext, words: Uint32Array): { run: ReadCells; format: number } {

@@ -1,0 +1,50 @@
+// parse_number with column_vote: cells that kernels read, cells that they leave and cells that are no numbers all vote as one by
+// one, over random columns.
+import { test } from 'tap';
+import { ambiguousNumberText } from '../../../workers/execution/cells/number-formats.ts';
+import { parseNumber } from '../../../workers/operations/parse-number.ts';
+import { parseNumberText } from '../../../workers/values/number-text.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
+import { runOperation } from './harness.ts';
+
+const FORMATS = [
+  { decimal: '.', grouping: ',' },
+  { decimal: ',', grouping: '.' },
+  { decimal: ',', grouping: ' ' },
+  { decimal: '.', grouping: ',', groups: 'indian' },
+] as const;
+
+const cell = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...'0123456789.,'), maxLength: 20 }),
+  fc.string({ unit: fc.constantFrom(...'0012.,- +x'), maxLength: 9 }),
+  fc.constantFrom('1.234', '1,234', '1,23,456', '1 234,5', ' 7 ', '-0', '.5', '5.', '', '9'.repeat(30)),
+);
+const columns = fc.array(fc.option(cell, { nil: null, freq: 8 }), { maxLength: 40 });
+
+/** How many cells a format reads, one by one. */
+function votesOf(texts: readonly (string | null)[], format: object): number {
+  return texts.filter((text) => text !== null && text.trim() !== '' && parseNumberText(text.trim(), format) !== null)
+    .length;
+}
+
+test('the format with most votes reads the column, of equal ones the first', async (t) => {
+  const pairs = fc.shuffledSubarray([...FORMATS], { minLength: 2, maxLength: 2 });
+  fc.assert(
+    fc.property(columns, pairs, (texts, formats) => {
+      // Others are both elected.
+      fc.pre(ambiguousNumberText(formats[0]!, formats[1]!) !== null);
+      const rows = texts.map((text) => [text]);
+      const options = { op: 'parse_number', columns: ['n'], on_error: 'blank' };
+      const voted = { ...options, formats, ambiguous: 'column_vote' };
+      const [first, second] = formats.map((format) => votesOf(texts, format)) as [number, number];
+      const elected = second > first ? formats[1]! : formats[0]!;
+      const made = runOperation(parseNumber, voted, { columns: ['n'], rows }, { batchRows: 7 });
+      const plain = runOperation(parseNumber, { ...options, ...elected }, { columns: ['n'], rows });
+      if (JSON.stringify(made.rows) !== JSON.stringify(plain.rows))
+        throw new Error(JSON.stringify({ formats, texts, made: made.rows, plain: plain.rows }));
+    }),
+    { numRuns: sweep({ short: 300, long: 1500 }) },
+  );
+  t.pass('all are the same');
+});
