@@ -1,6 +1,7 @@
 // Every operation beside other engines with two threads: the same job in each one's language, answers compared, in turn.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { REJECTS_SUFFIX } from '../workers/protocol/messages.ts';
 import { compareAnswers, readAnswer } from './answers.ts';
 import { type Entrant, entrants } from './contenders/lineup.ts';
 import { INPUTS } from './inputs/index.ts';
@@ -88,7 +89,7 @@ function checkAnswers(settings: OperationsSettings, job: Job, lineup: readonly E
 
 function runOnce(settings: OperationsSettings, job: Job, { system, threads }: Entrant, input: string): Measure {
   const output = outputIn(settings);
-  rmSync(output, { force: true });
+  removeOutput(output);
   return measure({ system, threads, workload: job.name, input, output, budgetBytes: null });
 }
 
@@ -104,8 +105,13 @@ function outputIn({ folder }: OperationsSettings): string {
   return join(folder, 'operation.csv');
 }
 
+/** With the rows that were rejected. */
+function removeOutput(path: string): void {
+  for (const ending of ['', REJECTS_SUFFIX]) rmSync(path + ending, { force: true });
+}
+
 function clear(settings: OperationsSettings): void {
-  rmSync(outputIn(settings), { force: true });
+  removeOutput(outputIn(settings));
   rmSync(`${outputIn(settings)}.tables`, { recursive: true, force: true });
 }
 

@@ -6,6 +6,7 @@ import { EVERYDAY_ROWS } from './everyday.ts';
 import { EXPRESSION_ROWS } from './expressions.ts';
 import { GROUP_ROW_LIST } from './groups.ts';
 import { jobOf, type OperationRow } from './operation-row.ts';
+import { PARAMETER_ROWS } from './parameters.ts';
 import { PATTERN_ROWS } from './patterns.ts';
 import { ROW_ROWS } from './rows.ts';
 
@@ -17,6 +18,7 @@ export const OPERATION_ROWS: readonly OperationRow[] = [
   ...GROUP_ROW_LIST,
   ...EXPRESSION_ROWS,
   ...PATTERN_ROWS,
+  ...PARAMETER_ROWS,
 ];
 
 /** Throws where there is none of that name. */

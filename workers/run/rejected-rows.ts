@@ -21,6 +21,9 @@ const HEAD_COLUMNS = ['_row', '_operation', '_column', '_code'];
 /** Lines of a step in memory: more of them go to a spill file. */
 const PENDING_BYTES_MAX = 65_536;
 
+/** What stands in a CSV as it is, whatever its rules: most cells, which need not become bytes by themselves. */
+const PLAIN_CELL = /^[A-Za-z0-9](?:[A-Za-z0-9 .:@_/-]*[A-Za-z0-9])?$/;
+
 const PIECE_BYTES = 65_536;
 
 /** A step as far as its rejected rows go; the output is one, too. */
@@ -56,7 +59,7 @@ export class RejectedRows {
   readonly #rules: PlainCsvRules;
   readonly #lines: ReadonlyMap<number, StepLines>;
   readonly #sink: FileSink;
-  readonly #readers = new Map<Schema, readonly CellReader[]>();
+  readonly #readers = new Map<Schema, readonly (CellReader | null)[]>();
   #isTaken = false;
   rows = 0;
   /** Whether what is rejected now may be taken back. */
@@ -80,8 +83,7 @@ export class RejectedRows {
     if (lines === undefined || known === undefined) throw new Error('a row is rejected by a step that may not');
     const isBehind = batch.columns.length === known.output.length && known.output.length !== known.input.length;
     const cells = this.#cellsOf(batch, isBehind ? known.output : known.input, row);
-    const named = this.#columns.map((name) => cells.get(name) ?? null);
-    const line = this.#line([String(batch.sourceRow(row)), operation, column, code, ...named]);
+    const line = this.#line([String(batch.sourceRow(row)), operation, column, code, ...cells]);
     lines.pending.push(line);
     lines.pendingBytes += line.length;
     this.rows++;
@@ -143,26 +145,31 @@ export class RejectedRows {
     return free;
   }
 
-  /** The texts of a row by the names of its columns. */
-  #cellsOf(batch: Batch, schema: Schema, row: number): ReadonlyMap<string, string | null> {
-    const readers = this.#readers.get(schema) ?? schema.map(({ type }, index) => new CellReader(type, index));
-    this.#readers.set(schema, readers);
-    return new Map(
-      schema.map(({ name }, index) => {
-        readers[index]!.bind(batch);
-        const value = readers[index]!.read(row);
-        return [name, value === null ? null : textOfValue(value)];
-      }),
-    );
+  /** The texts of a row, for each column of the file; null where the row has no such column. */
+  #cellsOf(batch: Batch, schema: Schema, row: number): (string | null)[] {
+    const known = this.#readers.get(schema);
+    const readers = known ?? this.#columns.map((name) => readerOf(schema, name));
+    if (known === undefined) this.#readers.set(schema, readers);
+    return readers.map((reader) => {
+      reader?.bind(batch);
+      const value = reader?.read(row) ?? null;
+      return typeof value === 'string' || value === null ? value : textOfValue(value);
+    });
   }
 
   /** Null and the empty text stay apart: `""` is the text. */
   #line(cells: readonly (string | null)[]): Buffer {
-    const written = cells.map((cell) =>
-      cell === null ? '' : csvCell(Buffer.from(cell), this.#rules).bytes.toString(),
-    );
+    const written = cells.map((cell) => {
+      if (cell === null || PLAIN_CELL.test(cell)) return cell ?? '';
+      return csvCell(Buffer.from(cell), this.#rules).bytes.toString();
+    });
     return Buffer.from(`${written.join(',')}\n`);
   }
+}
+
+function readerOf(schema: Schema, name: string): CellReader | null {
+  const index = schema.findIndex((column) => column.name === name);
+  return index < 0 ? null : new CellReader(schema[index]!.type, index);
 }
 
 /** Those of one Run; null where no operation of its Template rejects rows. */
