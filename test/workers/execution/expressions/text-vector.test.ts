@@ -291,20 +291,3 @@ test('each function by kernels is that by closures', async (t) => {
     t.doesNotThrow(() => comparison.sameColumn(expression, cells), source);
   }
 });
-
-test('fingerprints of many words, signs and controls', async (t) => {
-  const comparison = new Comparison({ t: 'text' });
-  const expression = comparison.checked('fingerprint(t)')!;
-  const word = fc.string({ unit: fc.constantFrom(...'abAB01-_.^`$+\u0001\u001c\u007f'), maxLength: 6 });
-  const between = fc.constantFrom(' ', '  ', '\t', '\n', '\v', ' - ', '\u00a0', 'é');
-  const many = fc.array(fc.tuple(word, between), { maxLength: 60, size: 'max' }).map((parts) => parts.flat().join(''));
-  const cells = fc.array(fc.option(many, { nil: null, freq: 9 }), { minLength: 1, maxLength: 30 });
-  fc.assert(
-    fc.property(cells, (texts) => {
-      const rows = texts.map((text) => [text]);
-      comparison.sameColumn(expression, rows);
-    }),
-    { numRuns: sweep({ short: 100, long: 2000 }) },
-  );
-  t.pass('all are the same');
-});
