@@ -53,7 +53,7 @@ interface Ended {
 }
 
 const { values, positionals } = parseArgs({
-  options: { jobs: { type: 'string', short: 'j' }, last: { type: 'string' } },
+  options: { jobs: { type: 'string', short: 'j' }, last: { type: 'string', multiple: true } },
   allowPositionals: true,
 });
 const found = (positionals.length === 0 ? [ALL] : positionals).flatMap(testsAt);
@@ -64,7 +64,7 @@ let number = 0;
 process.stdout.write('TAP version 14\n');
 // Who names a file or a folder wants its tests.
 const files = isLong || positionals.length > 0 ? found : found.filter(isOfEachChange);
-const isLast = (file: string): boolean => values.last !== undefined && file.startsWith(values.last);
+const isLast = (file: string): boolean => values.last?.some((beginning) => file.startsWith(beginning)) === true;
 const isBeside = (file: string): boolean => !isLast(file) && MOSTLY_WAITING.test(textOf(file));
 await Promise.all([
   runAll(
@@ -110,15 +110,18 @@ function isOfEachChange(file: string): boolean {
   return false;
 }
 
-/** Files by process, those that share one first: they take longest. */
+/** Files by process, in the order of their lengths as far as that is known: minutes, several files in one process, the others. */
 function groupsOf(all: readonly string[]): (readonly string[])[] {
   const isSharing = (file: string): boolean =>
     SHARING_FOLDERS.some((folder) => file.startsWith(folder)) && !NOT_SHARING.test(textOf(file));
   const sharing = all.filter(isSharing);
-  const groups = [];
+  const groups: string[][] = [];
   for (let from = 0; from < sharing.length; from += SHARING_FILES_MAX)
     groups.push(sharing.slice(from, from + SHARING_FILES_MAX));
-  return [...groups, ...all.filter((file) => !isSharing(file)).map((file) => [file])];
+  const single = all.filter((file) => !isSharing(file));
+  const isLongest = (file: string): boolean => ALL_TESTS_ONLY.test(textOf(file));
+  const [longest, others] = [single.filter(isLongest), single.filter((file) => !isLongest(file))];
+  return [...longest.map((file) => [file]), ...groups, ...others.map((file) => [file])];
 }
 
 async function runAll(groups: readonly (readonly string[])[], jobs: number): Promise<void> {
