@@ -24,6 +24,8 @@ const PATTERNS = [
   'dd/MM/yyyy H:m:s.SSS',
   'yyyy-MM-dd HH:mm:ss.SSSSSSSSS',
   'yyyy-MM-dd hh:mm a',
+  "yyyy-MM-dd'T'HH:mm:ssX",
+  'dd.MM.yyyy HH:mm XXX',
 ];
 
 function compiled(source: string): DatePattern {
@@ -39,7 +41,7 @@ const moment = fc.oneof(
     days: fc.nat(80_000),
     second: fc.nat(86_399),
     nanos: fc.constantFrom(0, 120_000_000, 999_999_999),
-    offsetSeconds: fc.constant(0),
+    offsetSeconds: fc.constantFrom(0, 0, 7_200, -34_200),
   }),
   fc.record({ days: day, second: fc.nat(86_399), nanos: fc.constant(0), offsetSeconds: fc.constant(0) }),
 );
@@ -49,6 +51,7 @@ const text = fc.oneof(
   fc
     .tuple(source, moment, fc.constantFrom(' ', '\t', '0', '.', ' x'))
     .map(([pattern, fields, behind]) => compiled(pattern).format(fields) + behind),
+  fc.tuple(source, moment).map(([pattern, fields]) => compiled(pattern).format(fields).replace('Z', 'z')),
   fc
     .array(fc.constantFrom('0', '1', '29', '30', '31', '12', '13', '02', '1900', '2000', '-', '.', '/', ' '), {
       minLength: 1,
@@ -71,7 +74,8 @@ test('parse_date reads as its twin does', (t) => {
             : patterns.map((pattern) => pattern.parse(cell.trim())).find((fields) => fields !== null);
         if (read === null || read === undefined) return null;
         if (makes === 'date') return dateText(read.days);
-        return timestampText(timestampOf(read.days * 86_400 + read.second, Math.trunc(read.nanos / 1000) * 1000)!);
+        const seconds = read.days * 86_400 + read.second - (read.offsetSeconds ?? 0);
+        return timestampText(timestampOf(seconds, Math.trunc(read.nanos / 1000) * 1000)!);
       });
       const operation = { op: 'parse_date', columns: 'a', formats: sources, type: makes, ambiguous: 'first' };
       const made = runOperation(

@@ -34,10 +34,13 @@ export function readDatesEdit(
   read: (text: unknown) => unknown,
   native: NativeReader,
 ): CellEdit {
-  const programs = patterns.map((pattern) => readingProgram(pattern));
-  // A pattern behind one that is not for the kernel must not come first.
-  const end = programs.indexOf(null);
-  const first = programs.slice(0, end < 0 ? programs.length : end).filter((program) => program !== null);
+  const first: number[][] = [];
+  for (const pattern of patterns) {
+    const program = readingProgram(pattern);
+    if (program !== null) first.push(program);
+    // A pattern behind one that is not for the kernel, or not for it alone, must not come first.
+    if (program === null || hasOffset(pattern)) break;
+  }
   if (first.length === 0) return convertEdit(context, target, read, native);
   const program = place(context.arena.heap, first, readingLayout);
   const { kernel } = context;
@@ -87,9 +90,15 @@ export function writeDatesEdit(
   };
 }
 
+function hasOffset({ parts }: DatePattern): boolean {
+  return parts.some(({ letter }) => letter === 'X');
+}
+
+/** Of an offset the kernel reads the Z of UTC, which nearly all instants have; the others are read by the caller's reader. */
 function readingProgram({ parts, twoDigitYearPivot, lacksYear }: DatePattern): number[] | null {
   if (lacksYear) return null;
-  return partWords(parts, (kind, { letter, count }) => {
+  const inUtc = parts.map((part) => (part.letter === 'X' ? { letter: '', count: 1, literal: 'Z' } : part));
+  return partWords(inUtc, (kind, { letter, count }) => {
     if (letter === 'y')
       return count === 2 ? [SHORT_YEAR, 2, 2, twoDigitYearPivot] : [kind, YEAR_DIGITS, YEAR_DIGITS, 0];
     return [kind, count, letter === 'S' ? count : 2, 0];
