@@ -1,57 +1,84 @@
 // Lists of bookkeeping, hosts, spreadsheets and reports, made anew by chance: what is in the files of the recipes of these names.
-import { amountText, type Maker, many, type Values } from './made-export.ts';
+import {
+  amountText,
+  columnsOf,
+  contents,
+  dayText,
+  instantText,
+  isoDay,
+  type MadeRow,
+  type Maker,
+  many,
+  points,
+  written,
+} from './made-export.ts';
 
 const german = (cents: number): string => amountText(cents, ',', '.');
 const commas = (cents: number): string => amountText(cents, ',', '');
 const american = (cents: number): string => amountText(cents, '.', ',');
 
+const DAY_MILLISECONDS = 86_400_000;
+
 export const LIST_EXPORTS: Readonly<Record<string, Maker>> = {
-  'datev-extf': (v, count) => ({
-    delimiter: ';',
-    quotes: 'needed',
-    above: [
-      `"EXTF";700;21;"Buchungsstapel";13;20261101120000000;"";"RE";"";"";${v.digits(5)};${v.digits(5)};20250101;4;20250101;20251231;"Jahr";"";1;0;0;"EUR"`,
-    ],
-    header: [
-      'Umsatz (ohne Soll/Haben-Kz)',
-      'Soll/Haben-Kennzeichen',
-      'WKZ Umsatz',
-      'Konto',
-      'Gegenkonto (ohne BU-Schlüssel)',
-      'BU-Schlüssel',
-      'Belegdatum',
-      'Belegfeld 1',
-      'Buchungstext',
-      'Postensperre',
-    ],
-    rows: many(count, () => [
-      commas(v.cents()),
-      v.of(['S', 'H']),
-      'EUR',
-      `1${v.digits(4)}`,
-      `8${v.digits(3)}`,
-      v.of(['', '9', '40']),
-      v.day('ddMM').replace('2902', '2802'),
-      `R-${v.digits(4)}`,
-      v.text(),
-      '',
-    ]),
-    encodings: ['windows-1252', 'utf-8'],
-    expected: count,
-  }),
+  'datev-extf': (v, count) => {
+    const begin = v.of(['2025-01-01', '2025-07-01']);
+    const beginText = begin.replaceAll('-', '');
+    const rows = many(count, () => {
+      const day = new Date(Date.parse(begin) + v.below(365) * DAY_MILLISECONDS);
+      const [cents, text] = [v.signedCents(), v.text()];
+      const [account, contraAccount, taxKey] = [`1${v.digits(4)}`, `8${v.digits(3)}`, v.of(['', '9', '40'])];
+      const document = `R-${v.digits(4)}`;
+      return {
+        cells: [
+          ...[commas(Math.abs(cents)), cents < 0 ? 'H' : 'S', 'EUR', account, contraAccount, taxKey],
+          ...[dayText(day, 'ddMM'), document, text, ''],
+        ],
+        output: {
+          booked_on: isoDay(day),
+          account,
+          contra_account: contraAccount,
+          tax_key: taxKey,
+          amount: points(cents),
+          currency: 'EUR',
+          document,
+          text: written(text),
+        },
+      };
+    });
+    return {
+      delimiter: ';',
+      quotes: 'needed',
+      above: [
+        `"EXTF";700;21;"Buchungsstapel";13;20261101120000000;"";"RE";"";"";${v.digits(5)};${v.digits(5)};${beginText};4;${beginText};20261231;"Jahr";"";1;0;0;"EUR"`,
+      ],
+      header: [
+        ...['Umsatz (ohne Soll/Haben-Kz)', 'Soll/Haben-Kennzeichen', 'WKZ Umsatz', 'Konto'],
+        ...['Gegenkonto (ohne BU-Schlüssel)', 'BU-Schlüssel', 'Belegdatum', 'Belegfeld 1', 'Buchungstext'],
+        'Postensperre',
+      ],
+      ...contents(rows),
+      encodings: ['windows-1252', 'utf-8'],
+      expected: count,
+    };
+  },
 
   'mainframe-payments': (v, count) => {
-    const party = (): string => v.of(['Lovelace, Ada', 'Hopper, Grace', 'A NAME OF TWENTY CHA', 'X']).padEnd(20);
+    const day = v.date();
     const rows = many(count, (index) => {
-      const cents = String(v.cents()).padStart(10, '0');
-      return [`P${String(index + 1).padStart(10, '0')}${party()}${cents}${v.of(['D', 'C'])}`];
+      const party = v.of(['Lovelace, Ada', 'Hopper, Grace', 'A NAME OF TWENTY CHA', 'X']);
+      const [number, cents] = [String(index + 1).padStart(10, '0'), v.signedCents()];
+      const amount = String(Math.abs(cents)).padStart(10, '0');
+      return {
+        cells: [`P${number}${party.padEnd(20)}${amount}${cents < 0 ? 'D' : 'C'}`],
+        output: { number, party, amount: points(cents), day: isoDay(day) },
+      };
     });
     return {
       delimiter: '',
       quotes: 'never',
       // There is no header: the record that begins the file stands in its place.
-      header: [`H${v.day('yyyyMMdd')}SOME BANK`.padEnd(39)],
-      rows,
+      header: [`H${dayText(day, 'yyyyMMdd')}SOME BANK`.padEnd(39)],
+      ...contents(rows),
       below: [`T${String(count).padStart(9, '0')}`.padEnd(39)],
       expected: count,
     };
@@ -65,78 +92,122 @@ export const LIST_EXPORTS: Readonly<Record<string, Maker>> = {
       const columns = row(['Document', 'Posting', 'Text', 'Amount']);
       return [`${v.day('dd.MM.yyyy')}     Open items     ${page}`, '', line, columns, line];
     };
-    const amount = (): string => {
-      const cents = v.signedCents();
-      return german(Math.abs(cents)) + (cents < 0 ? '-' : ' ');
-    };
-    const rows = many(count, (index) => [
-      ...(index > 0 && index % 50 === 0 ? [line, ...head(1 + index / 50)] : []),
-      row([`14${v.digits(8)}`, v.day('dd.MM.yyyy'), v.of(['Invoice 17', 'Credit', 'Köln', '']), amount()]),
-    ]).flat();
+    const amountOf = (cents: number): string => german(Math.abs(cents)) + (cents < 0 ? '-' : ' ');
+    const frame = (text: string): MadeRow => ({ cells: [text], output: null });
+    const rows = many(count, (index) => {
+      const [document, day, cents] = [`14${v.digits(8)}`, v.date(), v.signedCents()];
+      const text = v.of(['Invoice 17', 'Credit', 'Köln', '']);
+      return [
+        ...(index > 0 && index % 50 === 0 ? [line, ...head(1 + index / 50)].map(frame) : []),
+        {
+          cells: [row([document, dayText(day, 'dd.MM.yyyy'), text, amountOf(cents)])],
+          output: { document, posted_on: isoDay(day), text, amount: points(cents) },
+        },
+      ];
+    }).flat();
     const [title, blank, above, columns, below] = head(1);
     return {
       delimiter: '',
       quotes: 'never',
       above: [title!, blank!, above!],
       header: [columns!],
-      rows: [below!, ...rows].map((each) => [each]),
-      below: [line, row(['*', '', '', amount()]), line],
+      ...contents([frame(below!), ...rows]),
+      below: [line, row(['*', '', '', amountOf(v.signedCents())]), line],
       expected: count,
     };
   },
 
   'excel-sep': (v, count) => {
     const delimiter = v.of(['|', ';', ',', '\t', '~']);
+    const rows = many(count, () => {
+      const [article, name, price] = [v.digits(4), v.of(['Hinge, small', 'Bracket | steel', 'a; b']), v.cents()];
+      return { cells: [article, name, german(price)], output: { article, name, price: points(price) } };
+    });
     return {
       delimiter,
       quotes: 'needed',
       above: [`sep=${delimiter}`],
       header: ['article', 'name', 'price'],
-      rows: many(count, () => [
-        v.digits(4),
-        v.of(['Hinge, small', 'Bracket | steel', 'a; b']),
-        amountText(v.cents(), ',', '.'),
-      ]),
+      ...contents(rows),
       expected: count,
     };
   },
 
-  'google-ads': (v, count) => ({
-    delimiter: '\t',
-    quotes: 'needed',
-    above: ['Campaign report\t\t\t\t\t\t', `"${v.day('MMMM d, yyyy')} - ${v.day('MMMM d, yyyy')}"\t\t\t\t\t\t`],
-    header: ['Campaign', 'Currency code', 'Clicks', 'Impr.', 'CTR', 'Cost', 'Conversions'],
-    rows: many(count, () => [
-      ...[v.of(['Brand | DE', 'Generic "mugs"', 'Köln', '00 test']), 'EUR', whole(v), whole(v)],
-      ...[v.of([' --', `${v.below(100)}.${v.digits(2)}%`]), v.of([' --', american(v.cents())]), '0.00'],
-    ]),
-    below: [
-      'Total: Campaigns\t --\t1,204\t15,344\t7.85%\t310.55\t0.00',
-      'Total: Account\t --\t1,204\t15,344\t7.85%\t310.55\t0.00',
-    ],
-    // The name of a total stands in the first column.
-    isOrderFixed: true,
-    encodings: ['utf-16le', 'utf-8'],
-    expected: count,
-  }),
+  'google-ads': (v, count) => {
+    const period = `${v.day('MMMM d, yyyy')} - ${v.day('MMMM d, yyyy')}`;
+    const rows = many(count, () => {
+      const campaign = v.of(['Brand | DE', 'Generic "mugs"', 'Köln', '00 test']);
+      const [clicks, impressions, cost] = [v.cents(), v.cents(), v.cents()];
+      const share = v.below(10_000);
+      const [hasShare, hasCost] = [v.below(2) === 0, v.below(2) === 0];
+      return {
+        cells: [
+          ...[campaign, 'EUR', whole(clicks), whole(impressions), hasShare ? `${points(share)}%` : ' --'],
+          ...[hasCost ? american(cost) : ' --', '0.00'],
+        ],
+        output: {
+          campaign,
+          currency: 'EUR',
+          clicks: String(clicks),
+          impressions: String(impressions),
+          ctr: hasShare ? `0.${String(share).padStart(4, '0')}` : '',
+          cost: hasCost ? points(cost) : '',
+          period,
+        },
+      };
+    });
+    return {
+      delimiter: '\t',
+      quotes: 'needed',
+      above: ['Campaign report\t\t\t\t\t\t', `"${period}"\t\t\t\t\t\t`],
+      header: ['Campaign', 'Currency code', 'Clicks', 'Impr.', 'CTR', 'Cost', 'Conversions'],
+      ...contents(rows),
+      below: [
+        'Total: Campaigns\t --\t1,204\t15,344\t7.85%\t310.55\t0.00',
+        'Total: Account\t --\t1,204\t15,344\t7.85%\t310.55\t0.00',
+      ],
+      // The name of a total stands in the first column.
+      isOrderFixed: true,
+      encodings: ['utf-16le', 'utf-8'],
+      expected: count,
+    };
+  },
 
   survey: (v, count) => {
-    const answers = many(count, () => v.of([[], ['SQL'], ['Spreadsheets', 'Python', 'SQL']]));
+    const answers = many(count, (index) => {
+      const tools = v.of([[], ['SQL'], ['Spreadsheets', 'Python', 'SQL']]);
+      const [day, hour, minute, age] = [v.date(), v.below(24), twoDigits(v.below(60)), v.of(['', '30-39'])];
+      const [zone, offset] = v.of([
+        ['GMT+2', '+02:00'],
+        ['GMT-5', '-05:00'],
+        ['GMT+10', '+10:00'],
+        ['GMT+5:30', '+05:30'],
+        ['GMT+0', '+00:00'],
+      ]) as [string, string];
+      // Clocks of twelve hours begin with the twelve.
+      const shown = `${hour % 12 || 12}:${minute}:59 ${hour < 12 ? 'AM' : 'PM'}`;
+      const answered = instantText(day, `${twoDigits(hour)}:${minute}:59`, offset);
+      return {
+        cells: [`${dayText(day, 'yyyy/MM/dd')} ${shown} ${zone}`, age, tools.join(', ')],
+        outputs: tools.map((tool) => ({ person: String(index + 1), answered_at: answered, age, tool })),
+      };
+    });
     return {
       delimiter: ',',
       quotes: 'needed',
       header: ['Timestamp', 'How old are you?', 'Which tools do you use?'],
-      rows: answers.map((tools) => {
-        const time = `${1 + v.below(12)}:${v.digits(1)}5:59 ${v.of(['AM', 'PM'])}`.replace(/:[6-9]5/, ':05');
-        const zone = v.of(['GMT+2', 'GMT-5', 'GMT+10', 'GMT+5:30', 'GMT+0']);
-        return [`${v.day('yyyy/MM/dd')} ${time} ${zone}`, v.of(['', '30-39']), tools.join(', ')];
-      }),
-      expected: answers.flat().length,
+      rows: answers.map(({ cells }) => cells),
+      expected: answers.flatMap(({ outputs }) => outputs).length,
+      values: columnsOf(answers.flatMap(({ outputs }) => outputs)),
     };
   },
 };
 
 /** A count as spreadsheets write it. */
-function whole(v: Values): string {
-  return american(v.cents() * 100).replace('.00', '');
+function whole(count: number): string {
+  return american(count * 100).replace('.00', '');
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
 }

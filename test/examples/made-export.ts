@@ -1,5 +1,6 @@
 // Files as exports of other programs are: made of values by chance, with the line ends, the encoding and the order of columns
-// that one asks for. What stands in a source's export say bank-exports.ts, shop-exports.ts and list-exports.ts.
+// that one asks for. What stands in a source's export say the other files of this folder, and what its recipe makes of it: worked
+// out from what was written, never by the engine.
 import type { Noise } from '../random.ts';
 
 export type Encoding = 'utf-8' | 'windows-1252' | 'utf-16le';
@@ -21,7 +22,18 @@ export interface MadeExport {
   readonly encodings?: readonly Encoding[];
   /** Rows that the recipe makes of it. */
   readonly expected: number;
+  /** The text of each cell that the recipe makes of it: by column of its output, in the order of its rows. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
 }
+
+/** A row of the file, and the row of the output that the recipe makes of it: null where it leaves the row out. */
+export interface MadeRow {
+  readonly cells: readonly string[];
+  readonly output: OutputRow | null;
+}
+
+/** Texts by column. */
+export type OutputRow = Readonly<Record<string, string>>;
 
 /** Makes an export with so many rows that are rows of the recipe, or would be but for what they say. */
 export type Maker = (values: Values, count: number) => MadeExport;
@@ -58,6 +70,34 @@ function field(text: string, { delimiter, quotes }: MadeExport): string {
   if (quotes === 'never') return text;
   const isQuoted = quotes === 'all' || text.includes(delimiter) || /["\r\n]/.test(text);
   return isQuoted ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The part of an export that its rows make; the recipe sorts by the columns of `sortedBy`, whose texts sort as their values do. */
+export function contents(
+  rows: readonly MadeRow[],
+  sortedBy: readonly string[] = [],
+): Pick<MadeExport, 'rows' | 'values'> {
+  const outputs = rows.flatMap(({ output }) => (output === null ? [] : [output]));
+  const sorted = outputs.toSorted((one, other) => {
+    const column = sortedBy.find((name) => one[name] !== other[name]);
+    return column === undefined ? 0 : one[column]! < other[column]! ? -1 : 1;
+  });
+  return { rows: rows.map(({ cells }) => cells), values: columnsOf(sorted) };
+}
+
+export function columnsOf(rows: readonly OutputRow[]): Record<string, readonly string[]> {
+  return Object.fromEntries(Object.keys(rows[0] ?? {}).map((name) => [name, rows.map((row) => row[name]!)]));
+}
+
+/** As outputs have it: with a sign before it where a spreadsheet would run it. Numbers, telephone numbers and dashes are harmless. */
+export function written(text: string): string {
+  const isHarmless = /^-+$/.test(text) || /^[+-][\d ]*\d[\d ]*[%-]?$/.test(text);
+  return /^[=+-]/.test(text) && !isHarmless ? `'${text}` : text;
+}
+
+/** With one space for all white space that stands together, and none at the ends. */
+export function collapsed(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
 }
 
 const TEXTS = [
@@ -110,9 +150,14 @@ export class Values {
     return Array.from({ length: count }, () => this.below(10)).join('');
   }
 
-  /** Of two years, as `dd.MM.yyyy` and the like write it. */
+  /** Of two years. */
+  date(): Date {
+    return new Date(DAYS_FROM + this.below(730) * DAY_MILLISECONDS);
+  }
+
+  /** As `dd.MM.yyyy` and the like write it. */
   day(format: string): string {
-    return dayText(new Date(DAYS_FROM + this.below(730) * DAY_MILLISECONDS), format);
+    return dayText(this.date(), format);
   }
 
   /** HH:mm:ss, by day. */
@@ -144,8 +189,17 @@ export class Values {
   }
 }
 
+export function isoDay(day: Date): string {
+  return day.toISOString().slice(0, 10);
+}
+
+/** The instant at which clocks with this distance from UTC (`+02:00`) show a day and a time, as outputs write it. */
+export function instantText(day: Date, time: string, offset = '+00:00'): string {
+  return new Date(`${isoDay(day)}T${time}${offset}`).toISOString().replace('.000Z', 'Z');
+}
+
 export function dayText(day: Date, format: string): string {
-  const [year, month, date] = day.toISOString().slice(0, 10).split('-') as [string, string, string];
+  const [year, month, date] = isoDay(day).split('-') as [string, string, string];
   const name = day.toLocaleString('en-US', { month: 'long', timeZone: 'UTC' });
   const parts: Readonly<Record<string, string>> = {
     yyyy: year,
@@ -157,6 +211,11 @@ export function dayText(day: Date, format: string): string {
     d: String(Number(date)),
   };
   return format.replaceAll(/yyyy|yy|MMMM|MMM|MM|dd|d/g, (part) => parts[part]!);
+}
+
+/** As outputs write amounts: 123456 is 1234.56. */
+export function points(cents: number): string {
+  return amountText(cents, '.', '');
 }
 
 /** 123456 is 1,234.56 in American notation; without signs between the thousands where `grouping` is empty. */

@@ -1,9 +1,42 @@
 // Exports of what a payment service has paid out, made anew by chance: what is in the files of the recipes of these names.
-import { amountText, type Maker, many } from './made-export.ts';
+import { contents, instantText, isoDay, type Maker, many, points } from './made-export.ts';
 
 export const PAYOUT_EXPORTS: Readonly<Record<string, Maker>> = {
   'stripe-payouts': (v, count) => {
-    const live = many(count, () => v.below(5) > 0);
+    const rows = many(count, (index) => {
+      const isLive = v.below(5) > 0;
+      const status = v.of(['paid', 'failed', 'pending', 'in_transit', 'canceled']);
+      const failed = (text: string): string => (status === 'failed' ? text : '');
+      // Yen have no smaller unit.
+      const isWhole = v.below(4) === 0;
+      const amount = isWhole ? String(v.cents()) : points(v.cents());
+      const [created, createdAt, arrival] = [v.date(), v.time().slice(0, 5), v.date()];
+      const account = v.digits(4);
+      return {
+        cells: [
+          ...[`po_${index}`, amount, `${isoDay(created)} ${createdAt}`, isWhole ? 'jpy' : 'eur', String(isLive)],
+          ...[`${isoDay(arrival)} 00:00`, 'card', 'ba_1', status, 'bank_account', 'standard', v.text()],
+          ...[`txn_${index}`, failed('txn_x'), failed(v.text()), failed('account_closed'), v.of(['', v.text()])],
+          ...[v.text(), account],
+        ],
+        output: !isLive
+          ? null
+          : {
+              id: `po_${index}`,
+              created_at: instantText(created, `${createdAt}:00`),
+              arrives_on: isoDay(arrival),
+              amount,
+              currency: isWhole ? 'JPY' : 'EUR',
+              status,
+              account,
+              balance_transaction: `txn_${index}`,
+              returned_by: failed('txn_x'),
+              failure: failed('account_closed'),
+              // Nothing has arrived, in no currency.
+              arrived: status === 'paid' ? amount : '0',
+            },
+      };
+    });
     return {
       delimiter: ',',
       quotes: 'needed',
@@ -21,18 +54,8 @@ export const PAYOUT_EXPORTS: Readonly<Record<string, Maker>> = {
         ...['Status', 'Type', 'Method', 'Description', 'Balance Transaction', 'Failure Balance Transaction'],
         ...['Failure Message', 'Failure Code', 'Statement Descriptor', 'Destination Name', 'Destination Last 4'],
       ],
-      rows: live.map((isLive, index) => {
-        const status = v.of(['paid', 'failed', 'pending', 'in_transit', 'canceled']);
-        const failed = (text: string): string => (status === 'failed' ? text : '');
-        const amount = v.below(4) === 0 ? String(v.cents()) : amountText(v.cents(), '.', '');
-        const created = `${v.day('yyyy-MM-dd')} ${v.time().slice(0, 5)}`;
-        return [
-          ...[`po_${index}`, amount, created, v.of(['eur', 'jpy']), String(isLive), `${v.day('yyyy-MM-dd')} 00:00`],
-          ...['card', 'ba_1', status, 'bank_account', 'standard', v.text(), `txn_${index}`, failed('txn_x')],
-          ...[failed(v.text()), failed('account_closed'), v.of(['', v.text()]), v.text(), v.digits(4)],
-        ];
-      }),
-      expected: live.filter(Boolean).length,
+      ...contents(rows, ['arrives_on', 'created_at']),
+      expected: rows.filter(({ cells }) => cells[4] === 'true').length,
     };
   },
 };

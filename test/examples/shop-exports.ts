@@ -1,65 +1,52 @@
-// Exports of shops and payments, made anew by chance: what is in the files of the recipes of these names.
-import { amountText, type Maker, many } from './made-export.ts';
+// Exports of shops, made anew by chance: what is in the files of the recipes of these names.
+import {
+  amountText,
+  contents,
+  dayText,
+  instantText,
+  isoDay,
+  type Maker,
+  many,
+  points,
+  type Values,
+  written,
+} from './made-export.ts';
 
 const american = (cents: number): string => amountText(cents, '.', ',');
-const points = (cents: number): string => amountText(cents, '.', '');
-
-/** Hours that clocks show twice at the end of summer time, as exports have them. */
-const HOUR_TWICE = 8;
 
 export const SHOP_EXPORTS: Readonly<Record<string, Maker>> = {
-  'adyen-settlement': (v, count) => ({
-    delimiter: ',',
-    quotes: 'needed',
-    header: [
-      ...[
-        'Company Account',
-        'Merchant Account',
-        'Psp Reference',
-        'Merchant Reference',
-        'Payment Method',
-        'Creation Date',
-      ],
-      ...[
-        'TimeZone',
-        'Type',
-        'Gross Currency',
-        'Gross Debit (GC)',
-        'Gross Credit (GC)',
-        'Net Currency',
-        'Net Debit (NC)',
-      ],
-      ...['Net Credit (NC)', 'Commission (NC)', 'Batch Number'],
-    ],
-    rows: many(count, () => {
-      const at = v.below(HOUR_TWICE) === 0 ? '2026-10-25 02:30:00' : `${v.day('yyyy-MM-dd')} ${v.time()}`;
-      const [debit, credit] = v.of([
-        [points(v.cents()), ''],
-        ['', points(v.cents())],
-      ]) as [string, string];
-      return [
-        ...[
-          'Acme',
-          'AcmeEU',
-          v.of(['', v.digits(16)]),
-          v.digits(5),
-          v.of(['visa', 'mc', '']),
-          at,
-          v.of(['CEST', 'CET']),
-        ],
-        ...[v.of(['Settled', 'Refunded', 'MerchantPayout']), 'EUR', debit, credit, 'EUR', debit, credit],
-        ...[v.of(['', points(v.below(300))]), '12'],
-      ];
-    }),
-    expected: count,
-  }),
-
   'amazon-settlement': (v, count) => {
     const isEuropean = v.below(2) === 0;
-    const amount = (cents: number): string => amountText(cents, isEuropean ? ',' : '.', '');
-    const id = v.digits(11);
-    const day = (): string => v.day(isEuropean ? 'dd.MM.yyyy' : 'yyyy-MM-dd');
-    const begin = ['', '', '', '', ''];
+    const amountOf = (cents: number): string => amountText(cents, isEuropean ? ',' : '.', '');
+    const [id, total] = [v.digits(11), v.signedCents()];
+    const dayFormat = isEuropean ? 'dd.MM.yyyy' : 'yyyy-MM-dd';
+    const time = (): string => `${v.day(dayFormat)} 08:00:00 UTC`;
+    const empty = ['', '', '', '', ''];
+    const rows = many(count, () => {
+      const [kind, day] = [v.of(['Order', 'Refund', 'other-transaction']), v.date()];
+      const order = v.of(['', `302-${v.digits(7)}-${v.digits(7)}`]);
+      const description = v.of(['Principal', 'Shipping, express', 'Storage Fee']);
+      const [amount, sku] = [v.signedCents(), v.of(['', 'MUG-1', '0042'])];
+      return {
+        cells: [
+          ...[id, ...empty, kind, order, 'ItemPrice', description, amountOf(amount), dayText(day, dayFormat)],
+          ...[sku, v.of(['', '1'])],
+        ],
+        output: {
+          settlement_id: id,
+          order_id: order,
+          posted_on: isoDay(day),
+          kind,
+          amount_type: 'ItemPrice',
+          description,
+          sku,
+          amount: points(amount),
+          currency: 'EUR',
+          total: points(total),
+        },
+      };
+    });
+    const settlement = [id, time(), time(), time(), amountOf(total), 'EUR', ...empty, '', '', ''];
     return {
       delimiter: '\t',
       quotes: 'never',
@@ -72,181 +59,145 @@ export const SHOP_EXPORTS: Readonly<Record<string, Maker>> = {
           'total-amount',
           'currency',
         ],
-        ...[
-          'transaction-type',
-          'order-id',
-          'amount-type',
-          'amount-description',
-          'amount',
-          'posted-date',
-          'sku',
-          'quantity-purchased',
-        ],
+        ...['transaction-type', 'order-id', 'amount-type', 'amount-description', 'amount', 'posted-date', 'sku'],
+        'quantity-purchased',
       ],
-      rows: [
-        [
-          id,
-          `${day()} 08:00:00 UTC`,
-          `${day()} 08:00:00 UTC`,
-          `${day()} 08:00:00 UTC`,
-          amount(v.signedCents()),
-          'EUR',
-          ...begin,
-          '',
-          '',
-          '',
-        ],
-        ...many(count, () => [
-          ...[
-            id,
-            ...begin,
-            v.of(['Order', 'Refund', 'other-transaction']),
-            v.of(['', `302-${v.digits(7)}-${v.digits(7)}`]),
-          ],
-          ...['ItemPrice', v.of(['Principal', 'Shipping, express', 'Storage Fee']), amount(v.signedCents()), day()],
-          ...[v.of(['', 'MUG-1', '0042']), v.of(['', '1'])],
-        ]),
-      ],
+      ...contents([{ cells: settlement, output: null }, ...rows]),
       expected: count,
     };
   },
 
-  'ebay-transactions': (v, count) => ({
-    delimiter: ',',
-    quotes: 'all',
-    above: [
-      `"Report created on ${v.day('d MMM yyyy')}"`,
-      '""',
-      `"Seller","${v.of(['ada_shop', 'hopper-2000'])}"`,
-      '""',
-      ...v.of([[], ['"--","No data available"', '""']]),
-    ],
-    header: [
-      'Transaction creation date',
-      'Type',
-      'Order number',
-      'Item title',
-      'Net amount',
-      'Payout currency',
-      'Description',
-    ],
-    rows: many(count, () => [
-      ...[
-        v.day('d MMM yyyy'),
-        v.of(['Order', 'Refund', 'Other fee']),
-        v.of(['--', `17-${v.digits(5)}-${v.digits(5)}`]),
+  'ebay-transactions': (v, count) => {
+    const seller = v.of(['ada_shop', 'hopper-2000']);
+    const missing = (text: string): string => text || '--';
+    const rows = many(count, () => {
+      const [day, kind, amount] = [v.date(), v.of(['Order', 'Refund', 'Other fee']), v.signedCents()];
+      const order = v.of(['', `17-${v.digits(5)}-${v.digits(5)}`]);
+      const [item, description] = [v.of(['', v.text()]), v.of(['', v.text()])];
+      return {
+        cells: [
+          ...[dayText(day, 'd MMM yyyy'), kind, missing(order), missing(item), american(amount), 'EUR'],
+          missing(description),
+        ],
+        output: {
+          day: isoDay(day),
+          type: kind,
+          order_number: order,
+          item: written(item),
+          amount: points(amount),
+          currency: 'EUR',
+          description: written(description),
+          seller,
+        },
+      };
+    });
+    return {
+      delimiter: ',',
+      quotes: 'all',
+      above: [
+        `"Report created on ${v.day('d MMM yyyy')}"`,
+        '""',
+        `"Seller","${seller}"`,
+        '""',
+        ...v.of([[], ['"--","No data available"', '""']]),
       ],
-      ...[v.of(['--', v.text()]), american(v.signedCents()), 'EUR', v.of(['--', v.text()])],
-    ]),
-    expected: count,
-  }),
+      header: [
+        ...['Transaction creation date', 'Type', 'Order number', 'Item title', 'Net amount', 'Payout currency'],
+        'Description',
+      ],
+      ...contents(rows),
+      expected: count,
+    };
+  },
 
   'etsy-statement': (v, count) => {
     const sign = v.of(['$', '€', '£']);
     const money = (cents: number): string => american(cents).replace(/\d/, (digit) => sign + digit);
+    const rows = many(count, () => {
+      const [day, kind, cents, net] = [
+        v.date(),
+        v.of(['Sale', 'Fee', 'Marketing', 'Deposit']),
+        v.cents(),
+        v.signedCents(),
+      ];
+      const order = v.digits(10);
+      const [title, info, found] = v.of([
+        [`Payment for Order #${order}`, '', order],
+        [v.text(), `Order #${order}`, order],
+        [v.text(), '', ''],
+      ]) as [string, string, string];
+      const isFee = v.below(2) === 0;
+      return {
+        cells: [
+          ...[dayText(day, 'MMMM d, yyyy'), kind, title, info, 'USD'],
+          ...(isFee ? ['--', money(-cents)] : [money(cents), '--']),
+          money(net),
+        ],
+        output: {
+          day: isoDay(day),
+          type: kind,
+          text: written(info === '' ? title : `${title} ${info}`),
+          currency: 'USD',
+          amount: isFee ? '' : points(cents),
+          fees: isFee ? points(-cents) : '',
+          net: points(net),
+          order: found,
+        },
+      };
+    });
     return {
       delimiter: ',',
       quotes: 'needed',
       header: ['Date', 'Type', 'Title', 'Info', 'Currency', 'Amount', 'Fees & Taxes', 'Net'],
-      rows: many(count, () => [
-        ...[v.day('MMMM d, yyyy'), v.of(['Sale', 'Fee', 'Marketing', 'Deposit'])],
-        ...v.of([
-          [`Payment for Order #${v.digits(10)}`, ''],
-          [v.text(), `Order #${v.digits(10)}`],
-          [v.text(), ''],
-        ]),
-        ...[
-          'USD',
-          ...v.of([
-            [money(v.cents()), '--'],
-            ['--', money(-v.cents())],
-          ]),
-          money(v.signedCents()),
-        ],
-      ]),
+      ...contents(rows),
       expected: count,
     };
   },
 
-  'paypal-activity': (v, count) => {
-    const rows = many(count, () => [
-      ...(v.below(HOUR_TWICE) === 0 ? ['11/01/2026', '01:30:00'] : [v.day('MM/dd/yyyy'), v.time()]),
-      ...[
-        v.of(['PDT', 'PST']),
-        v.of(['', v.text()]),
-        'Website Payment',
-        v.of(['Completed', 'Completed', 'Pending', 'Denied']),
-      ],
-      ...['USD', american(v.signedCents()), american(-v.below(500)), american(v.signedCents()), 'ada@example.com', ''],
-      ...[v.digits(17), american(v.cents())],
-    ]);
+  'shopify-orders': (v, count) => {
+    // Orders of up to three lines.
+    const orders = many(Math.ceil(count / 3), () => paymentOf(v));
+    const rows = many(count, (index) => {
+      const number = Math.floor(index / 3);
+      const { status, paidText, paidAt } = orders[number]!;
+      const first = ['ada@example.com', status, paidText, 'EUR', points(v.cents()), '4.90', '5.57', points(v.cents())];
+      const [quantity, item, price, sku] = [1 + v.below(20), v.text(), v.cents(), v.of(['', 'MUG-1'])];
+      return {
+        cells: [
+          ...[`#${1000 + number}`, ...(index % 3 === 0 ? first : first.map(() => '')), String(quantity), item],
+          ...[points(price), sku, v.of(['', 'two\nlines'])],
+        ],
+        output: {
+          order: `#${1000 + number}`,
+          email: 'ada@example.com',
+          status,
+          paid_at: paidAt,
+          currency: 'EUR',
+          quantity: String(quantity),
+          item: written(item),
+          price: points(price),
+          sku,
+          amount: points(quantity * price),
+        },
+      };
+    });
     return {
       delimiter: ',',
-      quotes: 'all',
+      quotes: 'needed',
       header: [
-        ...['Date', 'Time', 'TimeZone', 'Name', 'Type', 'Status', 'Currency', 'Gross', 'Fee', 'Net'],
-        ...['From Email Address', 'To Email Address', 'Transaction ID', 'Balance'],
+        ...['Name', 'Email', 'Financial Status', 'Paid at', 'Currency', 'Subtotal', 'Shipping', 'Taxes', 'Total'],
+        ...['Lineitem quantity', 'Lineitem name', 'Lineitem price', 'Lineitem sku', 'Notes'],
       ],
-      rows,
-      expected: rows.filter((row) => row[5] === 'Completed').length,
+      ...contents(rows),
+      expected: count,
     };
   },
-
-  'shopify-orders': (v, count) => ({
-    delimiter: ',',
-    quotes: 'needed',
-    header: [
-      ...['Name', 'Email', 'Financial Status', 'Paid at', 'Currency', 'Subtotal', 'Shipping', 'Taxes', 'Total'],
-      ...['Lineitem quantity', 'Lineitem name', 'Lineitem price', 'Lineitem sku', 'Notes'],
-    ],
-    rows: many(count, (index) => {
-      // Orders of up to three lines; what is not paid has no time of it.
-      const order = `#${1000 + Math.floor(index / 3)}`;
-      const offset = v.of(['+0200', '-0500', '+0000']);
-      const paid = v.of([
-        ['pending', ''],
-        ['paid', `${v.day('yyyy-MM-dd')} ${v.time()} ${offset}`],
-      ]);
-      const first = ['ada@example.com', ...paid, 'EUR', points(v.cents()), '4.90', '5.57', points(v.cents())];
-      const values = index % 3 === 0 ? first : first.map(() => '');
-      return [
-        order,
-        ...values,
-        String(1 + v.below(20)),
-        v.text(),
-        points(v.cents()),
-        v.of(['', 'MUG-1']),
-        v.of(['', 'two\nlines']),
-      ];
-    }),
-    expected: count,
-  }),
-
-  'stripe-balance': (v, count) => ({
-    delimiter: ',',
-    quotes: 'needed',
-    header: [
-      'id',
-      'Description',
-      'Type',
-      'Source',
-      'Amount',
-      'Fee',
-      'Net',
-      'Currency',
-      'Created (UTC)',
-      'Available On (UTC)',
-    ],
-    rows: many(count, (index) => {
-      const isWhole = v.below(4) === 0;
-      const money = (cents: number): string => (isWhole ? String(cents) : points(cents));
-      const [amount, fee] = [v.signedCents(), v.below(500)];
-      const at = (): string => `${v.day('yyyy-MM-dd')} ${v.time().slice(0, 5)}`;
-      return [
-        ...[`txn_${index}`, v.of(['', v.text()]), v.of(['charge', 'payout', 'refund']), `ch_${v.digits(6)}`],
-        ...[money(amount), money(fee), money(amount - fee), isWhole ? 'jpy' : 'eur', at(), at()],
-      ];
-    }),
-    expected: count,
-  }),
 };
+
+/** What is not paid has no time of it. */
+function paymentOf(v: Values): { readonly status: string; readonly paidText: string; readonly paidAt: string } {
+  if (v.below(2) === 0) return { status: 'pending', paidText: '', paidAt: '' };
+  const [day, time, offset] = [v.date(), v.time(), v.of(['+02:00', '-05:00', '+00:00'])];
+  const paidText = `${isoDay(day)} ${time} ${offset.replace(':', '')}`;
+  return { status: 'paid', paidText, paidAt: instantText(day, time, offset) };
+}

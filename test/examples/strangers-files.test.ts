@@ -1,21 +1,35 @@
 // A file of the same format that another program has made runs through each recipe: other values, more rows or fewer, the other
-// line ends, with a byte order mark or without, and columns in another order where the source tells them by their names.
+// line ends, with a byte order mark or without, and columns in another order where the source tells them by their names. Each cell
+// of the output must be what was put into the file.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import t from 'tap';
+import { parse } from 'csv-parse/sync';
+import t, { type Test } from 'tap';
 import { noise } from '../random.ts';
 import { cli } from '../src/commands/command-line.ts';
 import { BANK_EXPORTS } from './bank-exports.ts';
+import { DUTCH_BANK_EXPORTS } from './dutch-bank-exports.ts';
+import { GERMAN_BANK_EXPORTS } from './german-bank-exports.ts';
 import { LIST_EXPORTS } from './list-exports.ts';
-import { type Encoding, type FileForm, fileOf, Values } from './made-export.ts';
+import { type Encoding, type FileForm, fileOf, type MadeExport, Values } from './made-export.ts';
+import { PAYMENT_EXPORTS } from './payment-exports.ts';
+import { PAYOUT_EXPORTS } from './payout-exports.ts';
 import { SHOP_EXPORTS } from './shop-exports.ts';
 
 const FOLDER = 'examples/recipes';
 const FILE_MILLISECONDS = 240_000;
-/** A month without a booking, with one, with a few and with many. */
-const ROW_COUNTS = [0, 1, 9, 130];
-const MAKERS = { ...BANK_EXPORTS, ...SHOP_EXPORTS, ...LIST_EXPORTS };
+/** A month without a booking, with one, with a few and with many; and more, so that what a source may write in two ways is in both. */
+const ROW_COUNTS = [0, 1, 9, 130, 12, 20, 40, 60];
+const MAKERS = {
+  ...BANK_EXPORTS,
+  ...GERMAN_BANK_EXPORTS,
+  ...DUTCH_BANK_EXPORTS,
+  ...SHOP_EXPORTS,
+  ...PAYMENT_EXPORTS,
+  ...PAYOUT_EXPORTS,
+  ...LIST_EXPORTS,
+};
 
 t.setTimeout(FILE_MILLISECONDS);
 
@@ -51,15 +65,27 @@ for (const [recipe, make] of Object.entries(MAKERS)) {
       t.equal(written, made.expected, `it has as many rows as it should: ${what}`);
       t.strictSame(report.input.errors, {}, `no cell was lost: ${what}`);
       t.equal(readFileSync(output, 'utf8').split('\n')[0], header, 'it has the columns of the recipe');
+      sameValues(t, output, made, `${recipe} ${what}`);
     }
   });
+}
+
+function sameValues(t: Test, output: string, { expected, values }: MadeExport, what: string): void {
+  const [header, ...lines] = parse(readFileSync(output)) as [string[], ...string[][]];
+  // Without a row there is no value to state.
+  const stated = expected === 0 ? [] : header;
+  t.strictSame(Object.keys(values).sort(), [...stated].sort(), `the maker states the values of each column: ${what}`);
+  for (const [index, name] of header.entries()) {
+    const cells = lines.map((line) => line[index]);
+    t.strictSame(cells, values[name] ?? [], `${name} has the values that were put into the file: ${what}`);
+  }
 }
 
 function forms(encodings: readonly Encoding[] = ['utf-8']): FileForm[] {
   return encodings.flatMap((encoding) =>
     ROW_COUNTS.map((_, index) => ({
       lineEnd: index % 2 === 0 ? ('\r\n' as const) : ('\n' as const),
-      hasMark: index < 2,
+      hasMark: index % 4 < 2,
       isShuffled: index % 4 !== 1,
       encoding,
     })),
