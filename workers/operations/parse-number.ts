@@ -183,7 +183,8 @@ export const parseNumber = defineOperation({
     return { targets, readings: readingsOf(given, units), ambiguous: given.ambiguous ?? 'first' };
   },
   edits: ({ targets }) => editedIds(targets),
-  start({ targets, readings, ambiguous }, context) {
+  start({ targets, readings: planned, ambiguous }, context) {
+    const readings = planned.map((one) => ({ ...one, format: { ...one.format, seen: new Map() } }));
     const reading = readings[0]!;
     const native = nativeReader(reading);
     if (ambiguous === 'column_vote' && readings.length > 1) {
@@ -245,8 +246,7 @@ function unitsOf({ units = {} }: Parameters, scope: Scope): readonly NumberUnit[
     const exact = parseDecimal(String(factor), true);
     if (!/^[^0-9+-]*\p{L}[^0-9+-]*$/u.test(text) || text !== text.trim())
       scope.problem(
-        pointer,
-        'BAD_VALUE',
+        ...([pointer, 'BAD_VALUE'] as const),
         'A unit is a text with a letter, without digits, signs and spaces around it.',
       );
     else if (exact === null) scope.problem(pointer, 'BAD_VALUE', 'Write a number such as 1000 or 0.01.');

@@ -231,13 +231,21 @@ function digitsAtScale(value: Decimal, scale: number): bigint {
 
 /** The same value with fewer zeros at the end, down to a scale: with 0 equal decimals have one form. */
 export function trimZeros(value: Decimal, scale: number): Decimal {
-  let digits = BigInt(value.digits);
+  if (typeof value.digits === 'number') return trimSafeZeros(value.digits, value.scale, scale);
+  let { digits } = value;
   let current = value.scale;
   while (current > scale && digits % 10n === 0n) {
     digits /= 10n;
     current--;
   }
   return decimalOf(digits, current) ?? value;
+}
+
+function trimSafeZeros(value: number, from: number, scale: number): Decimal {
+  let digits = value;
+  let current = from;
+  for (; current > scale && digits % 10 === 0; current--) digits /= 10;
+  return new Decimal(digits + 0, current);
 }
 
 function divideRounded(dividend: bigint, divisor: bigint, rounding: Rounding): bigint | null {

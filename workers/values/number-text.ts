@@ -19,7 +19,18 @@ export interface NumberFormat {
   groups?: GroupSizes;
   /** What a text behind the number multiplies it by (`1.5k`), the longest first. */
   units?: readonly NumberUnit[];
+  /** What stood around the digits of texts that were read, by its characters: columns repeat their signs and units. */
+  seen?: Map<string, Surroundings | null>;
 }
+
+/** What stands around the digits of a number, and says. */
+type Surroundings = Pick<PeeledNumber, 'isNegative' | 'isPercent' | 'unit'>;
+
+/** Texts around digits that are remembered; columns have some at most. */
+const SEEN_MAX = 64;
+
+/** Longest of them, in characters: longer ones are no signs. */
+const SEEN_LENGTH_MAX = 16;
 
 export type GroupSizes = 'thousands' | 'indian';
 
@@ -36,7 +47,8 @@ export function parseNumberText(text: string, format: NumberFormat = {}): Decima
   const decimal = format.decimal ?? '.';
   const grouping = format.grouping ?? '';
   const groups = format.groups ?? 'thousands';
-  const simple = readSimple(text, decimal, groups === 'thousands' ? grouping : '');
+  const grouped = groups === 'thousands' ? grouping : '';
+  const simple = readSimple(text, decimal, grouped) ?? readSurrounded(text, decimal, grouped, format);
   if (simple !== undefined) return simple;
   const signed = peel(text, format);
   if (signed === null) return null;
@@ -51,11 +63,52 @@ export function parseNumberText(text: string, format: NumberFormat = {}): Decima
   const plain = plainDigits(signed.body, decimal, { grouping, groups });
   if (plain === null) return null;
   const value = parseDecimal(`${signed.isNegative ? '-' : ''}${plain}${exponent}`, exponent !== '');
-  if (value === null) return null;
-  const whole = signed.isPercent ? new Decimal(value.digits, value.scale + 2) : value;
-  if (signed.unit === null) return whole;
-  const product = multiplyDecimals(whole, signed.unit.factor);
+  return value === null ? null : scaled(value, signed);
+}
+
+function scaled(value: Decimal, { isPercent, unit }: Pick<Surroundings, 'isPercent' | 'unit'>): Decimal | null {
+  const whole = isPercent ? new Decimal(value.digits, value.scale + 2) : value;
+  if (unit === null) return whole;
+  const product = multiplyDecimals(whole, unit.factor);
   return product === null ? null : trimZeros(product, 0);
+}
+
+/** Digits in one pass between signs and units that a text before had, too; undefined where they are to be read in full. */
+function readSurrounded(
+  text: string,
+  decimal: string,
+  grouping: string,
+  format: NumberFormat,
+): Decimal | null | undefined {
+  if (format.seen === undefined) return undefined;
+  let from = 0;
+  let to = text.length;
+  while (from < to && !isDigit(text.charCodeAt(from))) from++;
+  while (from < to && !isDigit(text.charCodeAt(to - 1))) to--;
+  if (from === to || text.length - (to - from) > SEEN_LENGTH_MAX) return undefined;
+  const digits = readSimple(text.slice(from, to), decimal, grouping);
+  if (digits === undefined) return undefined;
+  const around = surroundings(text.slice(0, from), text.slice(to), format);
+  if (around === null) return undefined;
+  const isBelow = around.isNegative && digits.digits !== 0;
+  return scaled(isBelow ? new Decimal(-digits.digits, digits.scale) : digits, around);
+}
+
+/** Null where more than the digits is left when the rest is taken off. */
+function surroundings(before: string, behind: string, format: NumberFormat): Surroundings | null {
+  const key = `${before}1${behind}`;
+  const known = format.seen!.get(key);
+  if (known !== undefined) return known;
+  // A text that is taken off and has digits itself could take some of the number's.
+  const isSure = !format.strip?.some((one) => /[0-9]/.test(one));
+  const peeled = isSure ? peel(key, format) : null;
+  const found = peeled?.body === '1' ? peeled : null;
+  if (format.seen!.size < SEEN_MAX) format.seen!.set(key, found);
+  return found;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }
 
 /** Most digits that the loop below reads, so that they stay a safe integer. */

@@ -25,7 +25,7 @@ const PATTERNS = [
   'yyyy-MM-dd HH:mm:ss.SSSSSSSSS',
   'yyyy-MM-dd hh:mm a',
   "yyyy-MM-dd'T'HH:mm:ssX",
-  'dd.MM.yyyy HH:mm XXX',
+  'dd.MM.yyyy HH:mm XX',
 ];
 
 function compiled(source: string): DatePattern {
