@@ -48,3 +48,21 @@ test('the format with most votes reads the column, of equal ones the first', asy
   );
   t.pass('all are the same');
 });
+
+test('the last row of many may decide, in files too', async (t) => {
+  const rows = Array.from({ length: 20_000 }, (_, n) => [
+    `${n}`,
+    `${1 + (n % 9)}.${String(n % 1000).padStart(3, '0')}`,
+  ]);
+  rows.push(['last', '0.5']);
+  const formats = [
+    { decimal: ',', grouping: '.' },
+    { decimal: '.', grouping: ',' },
+  ];
+  const vote = { op: 'parse_number', columns: ['n'], formats, ambiguous: 'column_vote' };
+  for (const way of [{ batchRows: 1000 }, { batchRows: 999, budgetBytes: 300_000, sparse: true }]) {
+    const made = runOperation(parseNumber, vote, { columns: ['id', 'n'], rows }, way);
+    t.ok(JSON.stringify(made.rows) === JSON.stringify(rows), JSON.stringify(way));
+    t.equal(made.spilled, 'budgetBytes' in way);
+  }
+});
