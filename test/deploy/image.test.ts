@@ -1,11 +1,12 @@
 // The image that deploy/Containerfile makes of the packed package: built here on a base of this machine's Node, started as its
 // user with a root that nobody can write to, asked by its own health check, and ended by SIGTERM.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { until } from '../blackbox/client.ts';
+import { Client, until } from '../blackbox/client.ts';
+import { file } from '../blackbox/multipart.ts';
 import { isLong, skipUnlessLong } from '../sweep.ts';
 
 const FILE_MILLISECONDS = 600_000;
@@ -110,7 +111,10 @@ t.test('the image runs read-only without root, is healthy, and drains', { skip: 
   );
   t.equal(binaries.length, 2, `of the binaries only those that are loaded: ${binaries.join(', ')}`);
 
-  execFileSync(process.execPath, ['dist/src/cli.js', 'init', `${root}/catalog`], { stdio: 'ignore' });
+  const key = execFileSync(process.execPath, ['dist/src/cli.js', 'init', `${root}/catalog`], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   execFileSync('chown', ['-R', `${USER}:${USER}`, `${root}/catalog`]);
   const image = new MountedImage(root, join(folder, 'data'), config);
   const service = image.run([
@@ -140,7 +144,21 @@ t.test('the image runs read-only without root, is healthy, and drains', { skip: 
   t.not(await image.run(['sh', '-c', ': > /app/written']).ended, 0, 'its root cannot be written to');
   t.equal(await image.run(['sh', '-c', ': > /data/written']).ended, 0, 'its data can');
 
+  const client = new Client(port, key.trim());
+  const upload = client.hold('shop-orders', [file(readFileSync('examples/files/orders-export.csv'))], -20);
+  const isUnderWay = await until(
+    () => client.get('/api/v1/usage'),
+    ({ json }) => json['runs_in_flight'] === 1,
+  );
+  t.equal(isUnderWay.status, 200);
   service.process.kill('SIGTERM');
+  await until(
+    async () => service.output(),
+    (output) => output.includes('"event":"draining"'),
+  );
+  const answer = await upload.finish();
+  t.equal(answer.status, 201, 'what arrives when it is told to stop is still served');
+  t.equal(answer.json['rows_written'], 6);
   t.equal(await service.ended, 0, service.output());
   t.match(service.output(), /"event":"draining"/);
   t.match(service.output(), /"event":"stopped"/);
