@@ -4,7 +4,13 @@ import { editedIds } from '../execution/cells/cell-operator.ts';
 import { cellTargets, intoParameter } from '../execution/cells/cell-targets.ts';
 import { CellFault, startValueOperator } from '../execution/cells/value-cells.ts';
 import { columnSet } from '../execution/parameters/column-set.ts';
-import { DURATION_UNITS, type DurationReading, durationIn, readDuration } from '../values/duration-text.ts';
+import {
+  DURATION_UNITS,
+  type DurationReading,
+  durationIn,
+  plainDurationReader,
+  readDuration,
+} from '../values/duration-text.ts';
 import { nativeDuration } from '../values/native-cell.ts';
 import type { Duration } from '../values/timestamp.ts';
 import { defineOperation } from './operation.ts';
@@ -85,7 +91,8 @@ export const parseDuration = defineOperation({
   start({ targets, unit, reading }, context) {
     const made = (duration: Duration | null): unknown =>
       (duration === null ? null : durationIn(duration, unit)) ?? new CellFault('NOT_A_DURATION');
-    const read = (value: unknown): unknown => made(readDuration(value as string, reading));
+    const plain = plainDurationReader(reading, unit);
+    const read = (value: unknown): unknown => plain?.(value as string) ?? made(readDuration(value as string, reading));
     const native = (text: string, kind: number): unknown => made(nativeDuration(text, kind, reading));
     return startValueOperator(context, targets, () => read, native);
   },

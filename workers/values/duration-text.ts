@@ -1,6 +1,6 @@
 // Owns durations as people and programs write them: reading a text as a whole, and the units in which they are counted.
 // Months and years have no fixed length and are no durations.
-import { Decimal, decimalOf, divideDecimals, trimZeros } from './decimal.ts';
+import { Decimal, decimalOf, divideDecimals, multiplyDecimals, parseDecimal, trimZeros } from './decimal.ts';
 import { type Duration, durationNanos, durationOf } from './timestamp.ts';
 
 export const DURATION_UNITS = ['ms', 's', 'min', 'h', 'd'] as const;
@@ -69,6 +69,28 @@ export function durationIn(duration: Duration, unit: DurationUnit): Decimal | nu
   if (seconds === null || size === null) return null;
   const exact = unit === 's' ? seconds : divideDecimals(seconds, size);
   return exact === null ? null : trimZeros(exact, 0);
+}
+
+/** In seconds: below the most that a duration has, and all that is read in one step. */
+const PLAIN_SECONDS_MAX = 300_000_000_000;
+
+/**
+ * Reads numbers alone, which most cells of a column are, in one step: what readDuration and durationIn give for them, null where
+ * those are to say. Null where numbers are none of this unit.
+ */
+export function plainDurationReader(
+  { plain, decimal = '.' }: DurationReading,
+  unit: DurationUnit,
+): ((text: string) => Decimal | null) | null {
+  if (plain === undefined || decimal !== '.' || UNIT_NANOS[plain] % UNIT_NANOS[unit] !== 0n) return null;
+  const factor = decimalOf(UNIT_NANOS[plain] / UNIT_NANOS[unit], 0)!;
+  const countMax = (PLAIN_SECONDS_MAX * Number(NANOS_PER_SECOND)) / Number(UNIT_NANOS[plain]);
+  return (text) => {
+    // Six digits of the smallest unit are nanoseconds.
+    if (!/^[0-9]{1,8}(?:\.[0-9]{1,6})?$/.test(text) || Number(text) > countMax) return null;
+    const product = multiplyDecimals(parseDecimal(text)!, factor);
+    return product === null ? null : trimZeros(product, 0);
+  };
 }
 
 /** So many of a unit; what is below a nanosecond is cut off. Null beyond 10,000 years. */

@@ -1,0 +1,44 @@
+// Numbers alone are the same durations in one step as by way of nanoseconds.
+import { test } from 'tap';
+import {
+  DURATION_UNITS,
+  durationIn,
+  plainDurationReader,
+  readDuration,
+} from '../../../workers/values/duration-text.ts';
+import { fc } from '../../random.ts';
+import { sweep } from '../../sweep.ts';
+
+const digits = (most: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: most });
+const text = fc.oneof(
+  fc.tuple(digits(12), digits(8)).map(([whole, fraction]) => `${whole}.${fraction}`),
+  digits(12),
+  fc.constantFrom('3472222', '3472223', '99999999', '0', '0.000001', '00.10', '1.', '.5', '-1', ' 7', '1:30', '1e3'),
+);
+const unit = fc.constantFrom(...DURATION_UNITS);
+
+test('each number that is read in one step is what the long way gives', async (t) => {
+  let read = 0;
+  fc.assert(
+    fc.property(text, unit, unit, (each, plain, wanted) => {
+      const found = plainDurationReader({ plain }, wanted)?.(each) ?? null;
+      if (found === null) return;
+      read += 1;
+      const duration = readDuration(each, { plain });
+      const expected = duration === null ? null : durationIn(duration, wanted);
+      if (String(found) !== String(expected) || found.scale !== expected?.scale)
+        throw new Error(`${each} ${plain} in ${wanted}: ${found}, not ${expected}`);
+    }),
+    { numRuns: sweep({ short: 5000, long: 50_000 }) },
+  );
+  t.ok(read > 1000, `${read} were read so`);
+});
+
+test('what is no plain number, or beyond ten thousand years, is left', async (t) => {
+  const read = plainDurationReader({ plain: 'd' }, 's')!;
+  for (const each of ['', ' 1', '-1', '1,5', '1:30', '99999999', '1.1234567']) t.equal(read(each), null, each);
+  t.equal(String(read('1.5')), '129600');
+  t.equal(plainDurationReader({ plain: 's' }, 'min'), null, 'what does not divide');
+  t.equal(plainDurationReader({}, 's'), null);
+  t.equal(plainDurationReader({ plain: 's', decimal: ',' }, 's'), null);
+});
