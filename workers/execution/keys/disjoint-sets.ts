@@ -1,51 +1,68 @@
-// Sets of numbers that are joined (union-find with path halving), in the Run's memory: 4 bytes a number. Its first or last
-// number stands for a set, whatever the order of joining.
+// Sets of numbers that are joined (union-find with path halving), in the Run's memory: 4 bytes a number, in blocks. Its first or
+// last number stands for a set, whatever the order of joining.
 import type { Heap } from '../../memory/heap.ts';
 import type { Steps } from '../../run/time-slices.ts';
 
 /** Numbers between two pauses. */
 const COUNTED_AT_ONCE = 65_536;
 
+/** Numbers of a block, as a power of two: 256 KiB. */
+const BLOCK_BITS = 16;
+const BLOCK_NUMBERS = 1 << BLOCK_BITS;
+
 export class DisjointSets {
   readonly #heap: Heap;
-  readonly #numbers: number;
   readonly #byLast: boolean;
-  /** u32 by number: a number of the same set, nearer to the one that stands for it, or that itself. */
-  readonly #parents: number;
+  #numbers = 0;
+  /** u32 indexes of blocks, u32 by number: a number of the same set, nearer to the one that stands for it, or that itself. */
+  readonly #parents: number[] = [];
   /** u32 by number that stands for a set: how many are in it; 0 before they are counted. */
   #sizes = 0;
 
+  constructor(heap: Heap, stands: 'first' | 'last') {
+    this.#heap = heap;
+    this.#byLast = stands === 'last';
+  }
+
   /**
-   * Each number below `numbers` alone.
+   * Adds the next numbers, each alone.
    * @throws Failed RUN_RESOURCE_LIMIT, or MemoryWanted, where there is no memory for the table
    */
-  constructor(heap: Heap, numbers: number, stands: 'first' | 'last') {
-    this.#heap = heap;
-    this.#numbers = numbers;
-    this.#byLast = stands === 'last';
-    this.#parents = heap.allocate(Math.max(1, numbers) * 4);
-    const { u32 } = heap;
-    for (let number = 0, at = this.#parents >>> 2; number < numbers; number++) u32[at + number] = number;
+  add(count: number): void {
+    const end = this.#numbers + count;
+    while (this.#parents.length * BLOCK_NUMBERS < end) {
+      const block = this.#heap.allocate(BLOCK_NUMBERS * 4) >>> 2;
+      const first = this.#parents.length * BLOCK_NUMBERS;
+      const { u32 } = this.#heap;
+      for (let at = 0; at < BLOCK_NUMBERS; at++) u32[block + at] = first + at;
+      this.#parents.push(block);
+    }
+    this.#numbers = end;
   }
 
   /** The number that stands for the set. */
   find(number: number): number {
     const { u32 } = this.#heap;
-    const parents = this.#parents >>> 2;
     let current = number;
-    for (let parent = u32[parents + current]!; parent !== current; parent = u32[parents + current]!) {
-      const above = u32[parents + parent]!;
-      u32[parents + current] = above;
+    for (let at = this.#at(current), parent = u32[at]!; parent !== current; parent = u32[at]!) {
+      const above = u32[this.#at(parent)]!;
+      u32[at] = above;
       current = above;
+      at = this.#at(current);
     }
     return current;
   }
 
+  #at(number: number): number {
+    return this.#parents[number >>> BLOCK_BITS]! + (number & (BLOCK_NUMBERS - 1));
+  }
+
   join(one: number, other: number): void {
-    const [a, b] = [this.find(one), this.find(other)];
+    const a = this.find(one);
+    const b = this.find(other);
     if (a === b) return;
     const stands = this.#byLast ? Math.max(a, b) : Math.min(a, b);
-    this.#heap.u32[(this.#parents >>> 2) + (stands === a ? b : a)] = stands;
+    this.#heap.u32[this.#at(stands === a ? b : a)] = stands;
   }
 
   /** Counts the sets, when all are joined. */
@@ -66,8 +83,7 @@ export class DisjointSets {
   }
 
   drop(): void {
-    const bytes = Math.max(1, this.#numbers) * 4;
-    this.#heap.giveBack(this.#parents, bytes);
-    if (this.#sizes !== 0) this.#heap.giveBack(this.#sizes, bytes);
+    for (const block of this.#parents) this.#heap.giveBack(block * 4, BLOCK_NUMBERS * 4);
+    if (this.#sizes !== 0) this.#heap.giveBack(this.#sizes, Math.max(1, this.#numbers) * 4);
   }
 }

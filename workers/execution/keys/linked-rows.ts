@@ -1,8 +1,9 @@
 // Groups of rows that share any of several keys, directly or through other rows: one row of each group is handed on, in the
-// order of the input. The rows are put aside and their keys sorted, both on disk where the budget refuses memory; rows with
-// equal keys, which then stand side by side, are joined (union-find). Only that table, 4 bytes a row, is held at the end:
-// where there is no memory for it, the Run ends with RUN_RESOURCE_LIMIT.
-// States: push (rows and keys are put aside) → finish (keys are read, then rows).
+// order of the input. The rows are put aside, on disk where the budget refuses memory; a hash table joins those with equal keys
+// (union-find) as they come. Keys for which it has no room are sorted, on disk too, and rows with equal ones, which then stand side
+// by side, are joined at the end. Only the joined places, 4 bytes a row, are always held: where there is no memory for them, the Run
+// ends with RUN_RESOURCE_LIMIT.
+// States: push (rows are put aside, keys joined or put aside) → finish (those keys are read, then rows).
 import type { Batch, ColumnData } from '../../batch/batch.ts';
 import { ColumnBuilder } from '../../batch/column-builder.ts';
 import { storedTypes } from '../../batch/schema.ts';
@@ -17,6 +18,7 @@ import { SortedGroups } from '../sort/sorted-groups.ts';
 import { RowStore } from '../spill/row-store.ts';
 import { blankRows } from './blank-rows.ts';
 import { DisjointSets } from './disjoint-sets.ts';
+import { FirstPlaces } from './first-places.ts';
 import { KeyShortener } from './key-shortener.ts';
 import { type MatchLevel, matchSteps } from './match-level.ts';
 import { RowKeys } from './row-keys.ts';
@@ -33,16 +35,20 @@ export interface LinkPlan {
   readonly counts: boolean;
 }
 
-/** One key: its rows, sorted by it. A row with a blank cell in it has no such key. */
+/** One key. A row with a blank cell in it has no such key. */
 interface KeyOrder {
   readonly columns: readonly number[];
-  readonly sorter: RowSorter;
+  readonly known: FirstPlaces;
+  /** Of the keys that are not known; made when there are such. */
+  sorter: RowSorter | null;
 }
 
 export class LinkedRows {
   readonly #context: OperatorContext;
   readonly #plan: LinkPlan;
   readonly #orders: readonly KeyOrder[];
+  readonly #sets: DisjointSets;
+  readonly #longKeys: KeyShortener;
   readonly #rows: RowStore;
   readonly #steps: readonly TextStep[];
   /** Columns of the batch whose keys are taken. */
@@ -54,15 +60,13 @@ export class LinkedRows {
     this.#plan = plan;
     this.#rows = new RowStore(context, storedTypes(context.input));
     this.#steps = matchSteps(context.arena.heap, plan.match);
-    const longKeys = new KeyShortener(context);
-    this.#orders = plan.keys.map((columns) => {
-      const keys = new RowKeys(context, columns, plan.match);
-      const sorter = new RowSorter(context, ['integer'], {
-        prepare: (batch) => keys.prepare(batch.withColumns(this.#columns)),
-        make: (batch) => longKeys.shortened(batch, keys.makeFilled(batch.withColumns(this.#columns))),
-      });
-      return { columns, sorter };
-    });
+    this.#longKeys = new KeyShortener(context);
+    this.#sets = new DisjointSets(context.arena.heap, plan.keep === 'last' ? 'last' : 'first');
+    this.#orders = plan.keys.map((columns) => ({
+      columns,
+      known: new FirstPlaces(context, columns, plan.match),
+      sorter: null,
+    }));
   }
 
   *push(batch: Batch): Slices {
@@ -73,22 +77,43 @@ export class LinkedRows {
     this.#columns = [...batch.columns];
     const places = new ColumnBuilder(arena, 'integer');
     while (!places.begin(batch.rows)) arena.enlarge(batch.rows * VIEW_BYTES * 2);
-    for (let at = 0; at < batch.live; at++) places.set(batch.physicalRow(at), this.#taken++);
-    for (const { columns, sorter } of this.#orders) {
+    const placesByRow = new Uint32Array(batch.rows);
+    for (let at = 0; at < batch.live; at++) {
+      const row = batch.physicalRow(at);
+      placesByRow[row] = this.#taken;
+      places.set(row, this.#taken++);
+    }
+    this.#sets.add(batch.live);
+    for (const order of this.#orders) {
       const inner = arena.next;
-      const blank = blankRows(this.#context, batch, columns, this.#steps);
+      const blank = blankRows(this.#context, batch, order.columns, this.#steps);
       const filled = blank.count === 0 ? batch : unlistedRows(batch, blank.rows, blank.count, this.#context.kernel);
-      if (filled.live > 0) sorter.add(filled.withColumns([places.column]));
+      const left = arena.take(batch.live * 4);
+      const count = order.known.join(filled, placesByRow, this.#sets, left);
+      if (count > 0) {
+        order.sorter ??= this.#makeSorter(order.columns);
+        order.sorter.add(batch.withSelection(left, count).withColumns([places.column]));
+      }
       arena.release(inner);
       if (this.#context.clock.isDue()) yield PAUSE;
     }
     arena.release(mark);
   }
 
+  #makeSorter(columns: readonly number[]): RowSorter {
+    const keys = new RowKeys(this.#context, columns, this.#plan.match);
+    return new RowSorter(this.#context, ['integer'], {
+      prepare: (batch) => keys.prepare(batch.withColumns(this.#columns)),
+      make: (batch) => this.#longKeys.shortened(batch, keys.makeFilled(batch.withColumns(this.#columns))),
+    });
+  }
+
   *finish(): Steps {
     const { keep, counts } = this.#plan;
-    const sets = new DisjointSets(this.#context.arena.heap, this.#taken, keep === 'last' ? 'last' : 'first');
-    for (const { sorter } of this.#orders) {
+    const sets = this.#sets;
+    for (const { known, sorter } of this.#orders) {
+      known.drop();
+      if (sorter === null) continue;
       const link = linker(this.#context, sets);
       yield* sorter.finish((batch) => {
         link(batch);
