@@ -36,6 +36,8 @@ export class GroupStates {
   readonly #room: HeldRoom;
   #at: number;
   #groupsMax: number;
+  /** Of these, groups that have states. */
+  #made = 0;
 
   /** @param width cells of a group */
   constructor(context: OperatorContext, metrics: readonly GroupMetric[], width = 1, whenFull: WhenFull = 'sort') {
@@ -47,7 +49,7 @@ export class GroupStates {
     this.#room = new HeldRoom(
       context,
       (holder) => this.#states(holders[holder]!),
-      () => this.#groupsMax * width,
+      () => this.#made * width,
       whenFull,
     );
     this.#metrics = metrics.map((metric, index) => {
@@ -67,22 +69,25 @@ export class GroupStates {
     this.#stride = stride;
     this.#description = heap.allocate(FOLD_BYTES);
     this.#at = heap.allocate(this.#groupsMax * this.#groupBytes);
-    this.#initialise(0);
   }
 
-  /** Makes room for `groups` in all; false when the budget refuses. */
+  /** Makes room for `groups` in all, and those that are new as without rows; false when the budget refuses. */
   ensure(groups: number, forced: boolean): boolean {
-    if (groups <= this.#groupsMax) return true;
+    if (groups > this.#groupsMax && !this.#grow(groups, forced)) return false;
+    // Just before they are used: a whole new half would have left the processor's cache by then.
+    if (groups > this.#made) this.#initialise(groups);
+    return true;
+  }
+
+  #grow(groups: number, forced: boolean): boolean {
     const { heap } = this.#context.arena;
     const groupsMax = Math.max(groups, this.#groupsMax * 2);
     const at = heap.tryAllocate(groupsMax * this.#groupBytes, forced);
     if (at === 0) return false;
-    const before = this.#groupsMax;
-    heap.u8.copyWithin(at, this.#at, this.#at + before * this.#groupBytes);
-    heap.giveBack(this.#at, before * this.#groupBytes);
+    heap.u8.copyWithin(at, this.#at, this.#at + this.#made * this.#groupBytes);
+    heap.giveBack(this.#at, this.#groupsMax * this.#groupBytes);
     this.#at = at;
     this.#groupsMax = groupsMax;
-    this.#initialise(before);
     return true;
   }
 
@@ -138,7 +143,7 @@ export class GroupStates {
   clear(): void {
     for (const metric of this.#metrics) metric.clear();
     this.#room.clear();
-    this.#initialise(0);
+    this.#made = 0;
   }
 
   get #groupBytes(): number {
@@ -149,11 +154,12 @@ export class GroupStates {
     return { at: this.#at + this.#offsets[index]!, stride: this.#stride };
   }
 
-  /** Writes one cell and copies it on, twice as many each time. */
-  #initialise(from: number): void {
+  /** Makes groups up to a number: writes one cell and copies it on, twice as many each time. */
+  #initialise(groups: number): void {
     const { u8 } = this.#context.arena.heap;
-    const start = this.#at + from * this.#groupBytes;
-    const end = this.#at + this.#groupsMax * this.#groupBytes;
+    const start = this.#at + this.#made * this.#groupBytes;
+    const end = this.#at + groups * this.#groupBytes;
+    this.#made = groups;
     for (const [index, metric] of this.#metrics.entries()) metric.initialise(start + this.#offsets[index]!);
     for (let made = this.#stride; start + made < end; made *= 2) {
       u8.copyWithin(start + made, start, start + Math.min(made, end - start - made));
