@@ -30,14 +30,9 @@ export class DisjointSets {
    */
   add(count: number): void {
     const end = this.#numbers + count;
-    while (this.#parents.length * BLOCK_NUMBERS < end) {
-      const block = this.#heap.allocate(BLOCK_NUMBERS * 4) >>> 2;
-      const first = this.#parents.length * BLOCK_NUMBERS;
-      const { u32 } = this.#heap;
-      for (let at = 0; at < BLOCK_NUMBERS; at++) u32[block + at] = first + at;
-      this.#parents.push(block);
-    }
-    this.#numbers = end;
+    while (this.#parents.length * BLOCK_NUMBERS < end) this.#parents.push(this.#heap.allocate(BLOCK_NUMBERS * 4) >>> 2);
+    const { u32 } = this.#heap;
+    for (; this.#numbers < end; this.#numbers++) u32[this.#at(this.#numbers)] = this.#numbers;
   }
 
   /** The number that stands for the set. */
