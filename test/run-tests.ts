@@ -53,7 +53,11 @@ interface Ended {
 }
 
 const { values, positionals } = parseArgs({
-  options: { jobs: { type: 'string', short: 'j' }, last: { type: 'string', multiple: true } },
+  options: {
+    jobs: { type: 'string', short: 'j' },
+    last: { type: 'string', multiple: true },
+    alone: { type: 'string', multiple: true },
+  },
   allowPositionals: true,
 });
 const found = (positionals.length === 0 ? [ALL] : positionals).flatMap(testsAt);
@@ -64,7 +68,9 @@ let number = 0;
 process.stdout.write('TAP version 14\n');
 // Who names a file or a folder wants its tests.
 const files = isLong || positionals.length > 0 ? found : found.filter(isOfEachChange);
-const isLast = (file: string): boolean => values.last?.some((beginning) => file.startsWith(beginning)) === true;
+const begins = (file: string, names: readonly string[] = []): boolean => names.some((name) => file.startsWith(name));
+const isAlone = (file: string): boolean => begins(file, values.alone);
+const isLast = (file: string): boolean => isAlone(file) || begins(file, values.last);
 const isBeside = (file: string): boolean => !isLast(file) && MOSTLY_WAITING.test(textOf(file));
 await Promise.all([
   runAll(
@@ -76,9 +82,13 @@ await Promise.all([
     1,
   ),
 ]);
-// What takes the machine for itself runs when the others are done, one file after the other.
+// When the others are done: what looks at the memory of a service has a core for itself, what measures time the machine.
 await runAll(
-  files.filter(isLast).map((file) => [file]),
+  files.filter((file) => isLast(file) && !isAlone(file)).map((file) => [file]),
+  availableParallelism(),
+);
+await runAll(
+  files.filter(isAlone).map((file) => [file]),
   1,
 );
 process.stdout.write(`1..${number}\n`);
