@@ -7,6 +7,7 @@ import { type DateReading, dateReader, nativeDateReader } from '../execution/cel
 import { patternsOf, planReading } from '../execution/cells/plan-dates.ts';
 import { convertEdit } from '../execution/cells/value-cells.ts';
 import { VotedCells } from '../execution/cells/voted-cells.ts';
+import { zonedDatesEdit } from '../execution/cells/zoned-dates.ts';
 import { ambiguousDateText, type DatePattern } from '../values/date-pattern.ts';
 import { defineOperation, type OperatorContext } from './operation.ts';
 
@@ -119,12 +120,11 @@ export const parseDate = defineOperation({
   },
 });
 
-/** Kernels read what needs no zone, by the first pattern that matches. */
+/** Kernels read what they can by the first pattern that matches; a zone moves it then. */
 function readingEdit(reading: DateReading, target: CellTarget, context: OperatorContext): CellEdit {
   const { patterns, type, zone, toZone, onlySure } = reading;
   const [read, native] = [dateReader(reading), nativeDateReader(reading)];
   const isPlain = !onlySure && (type === 'date' ? toZone === null : zone === null);
-  return isPlain
-    ? readDatesEdit(context, target, patterns, type === 'datetime', read, native)
-    : convertEdit(context, target, read, native);
+  if (isPlain) return readDatesEdit(context, target, patterns, type === 'datetime', read, native);
+  return zonedDatesEdit(context, target, reading) ?? convertEdit(context, target, read, native);
 }

@@ -90,6 +90,11 @@ export function writeDatesEdit(
   };
 }
 
+/** Whether a kernel reads texts by the pattern. */
+export function hasKernel(pattern: DatePattern | undefined): boolean {
+  return pattern !== undefined && readingProgram(pattern) !== null;
+}
+
 function hasOffset({ parts }: DatePattern): boolean {
   return parts.some(({ letter }) => letter === 'X');
 }
