@@ -22,6 +22,9 @@ const cell = fc.oneof(
 );
 const columns = fc.array(fc.option(cell, { nil: null, freq: 8 }), { maxLength: 40 });
 
+/** What is taken off the ends may be a mark of numbers, too. */
+const strips = fc.constantFrom([], ['x'], [','], ['.', '-']);
+
 /** How many cells a format reads, one by one. */
 function votesOf(texts: readonly (string | null)[], format: object): number {
   return texts.filter((text) => text !== null && text.trim() !== '' && parseNumberText(text.trim(), format) !== null)
@@ -31,13 +34,13 @@ function votesOf(texts: readonly (string | null)[], format: object): number {
 test('the format with most votes reads the column, of equal ones the first', async (t) => {
   const pairs = fc.shuffledSubarray([...FORMATS], { minLength: 2, maxLength: 2 });
   fc.assert(
-    fc.property(columns, pairs, (texts, formats) => {
+    fc.property(columns, pairs, strips, (texts, formats, strip) => {
       // Others are both elected.
       fc.pre(ambiguousNumberText(formats[0]!, formats[1]!) !== null);
       const rows = texts.map((text) => [text]);
-      const options = { op: 'parse_number', columns: ['n'], on_error: 'blank' };
+      const options = { op: 'parse_number', columns: ['n'], on_error: 'blank', strip };
       const voted = { ...options, formats, ambiguous: 'column_vote' };
-      const [first, second] = formats.map((format) => votesOf(texts, format)) as [number, number];
+      const [first, second] = formats.map((format) => votesOf(texts, { ...format, strip })) as [number, number];
       const elected = second > first ? formats[1]! : formats[0]!;
       const made = runOperation(parseNumber, voted, { columns: ['n'], rows }, { batchRows: 7 });
       const plain = runOperation(parseNumber, { ...options, ...elected }, { columns: ['n'], rows });

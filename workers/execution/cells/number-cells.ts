@@ -80,9 +80,9 @@ export function numberKernel(context: OperatorContext, reading: NumberReading): 
   if (words === null) return null;
   const { run } = numberRun(context, words);
   const { heap } = context.arena;
-  const { grouping = '', groups } = reading.format;
-  // It knows all ways to group but these.
-  if (groups === 'indian' || /^\s$/.test(grouping)) return run;
+  const { grouping = '', groups, strip = [] } = reading.format;
+  // It knows all ways to group but these, and takes nothing off the ends.
+  if (groups === 'indian' || /^\s$/.test(grouping) || strip.some((text) => /[0-9.,]/.test(text))) return run;
   return (views, rows, count, at, meta, todo) => {
     const filled = run(views, rows, count, at, meta, todo);
     const list = todo >>> 2;
