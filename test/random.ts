@@ -34,9 +34,9 @@ function chosenSeed(): number {
     const chosen = Math.floor(Math.random() * SEED_LIMIT);
     // For the processes that this one starts; and as a comment of TAP at the head of the file's output.
     process.env[VARIABLE] = String(chosen);
-    console.log(`# \${VARIABLE}=\${chosen}`);
+    console.log(`# ${VARIABLE}=${chosen}`);
     return chosen;
   }
   if (/^\d{1,10}$/.test(text) && Number(text) < SEED_LIMIT) return Number(text);
-  throw new Error(`\${VARIABLE} is neither a whole number below \${SEED_LIMIT} nor "random": \${text}`);
+  throw new Error(`${VARIABLE} is neither a whole number below ${SEED_LIMIT} nor "random": ${text}`);
 }

@@ -1,6 +1,6 @@
 // Reads one text, or one cell that its file knows for a kind, as a date or an instant: by patterns, then as a number.
 import { KIND_DATE, KIND_NUMBER } from '../../kernel/layout/native-kinds.ts';
-import { CalendarDate } from '../../values/calendar.ts';
+import { CalendarDate, DAY_MAX, DAY_MIN } from '../../values/calendar.ts';
 import type { DateFields } from '../../values/date-fields.ts';
 import type { DatePattern } from '../../values/date-pattern.ts';
 import { decimalText } from '../../values/decimal.ts';
@@ -84,6 +84,14 @@ function result(fields: DateFields, { type, zone, toZone, shiftsGaps }: DateRead
     if (instant.kind === 'gap' && !shiftsGaps) return new CellFault('DATE_IN_DST_GAP');
     seconds = instant.seconds;
   }
-  if (type === 'date') return new CalendarDate(Math.floor((seconds + toZone!.offsetAt(seconds)) / DAY_SECONDS));
-  return timestampOf(seconds, fields.nanos) ?? new CellFault('OUT_OF_RANGE');
+  if (type === 'datetime') return timestampOf(seconds, fields.nanos) ?? new CellFault('OUT_OF_RANGE');
+  const day = dayInZone(seconds, toZone!);
+  return day === null ? new CellFault('OUT_OF_RANGE') : new CalendarDate(day);
+}
+
+/** The day of an instant by the clock of a zone; null where the instant or its day is outside the years 1 to 9999. */
+export function dayInZone(seconds: number, zone: TimeZone): number | null {
+  if (timestampOf(seconds, 0) === null) return null;
+  const day = Math.floor((seconds + zone.offsetAt(seconds)) / DAY_SECONDS);
+  return day < DAY_MIN || day > DAY_MAX ? null : day;
 }

@@ -6,13 +6,12 @@ import { instantOfLocal } from '../../values/time-zone.ts';
 import { timestampOf } from '../../values/timestamp.ts';
 import type { CellEdit, CellTarget, CellWork } from './cell-operator.ts';
 import { hasKernel, readDatesEdit } from './date-cells.ts';
-import { type DateReading, dateReader, nativeDateReader } from './date-reading.ts';
+import { type DateReading, dateReader, dayInZone, nativeDateReader } from './date-reading.ts';
 import { convertEdit } from './value-cells.ts';
 
 const TWO_32 = 2 ** 32;
 const MICROS_PER_SECOND = 1_000_000;
 const MICROS = BigInt(MICROS_PER_SECOND);
-const DAY_SECONDS = 86_400;
 
 /** High words of microseconds that a double holds exactly: 53 bits and the sign. */
 const EXACT_HIGH_MAX = 2 ** 21;
@@ -54,7 +53,7 @@ function mover({ type, zone, toZone, shiftsGaps }: DateReading): Move {
       if (instant.kind === 'gap' && !shiftsGaps) return 'DATE_IN_DST_GAP';
       seconds = instant.seconds;
     }
-    if (type === 'date') return Math.floor((seconds + toZone!.offsetAt(seconds)) / DAY_SECONDS);
+    if (type === 'date') return dayInZone(seconds, toZone!) ?? 'OUT_OF_RANGE';
     return timestampOf(seconds, 0) === null ? 'OUT_OF_RANGE' : seconds;
   };
 }
