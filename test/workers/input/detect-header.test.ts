@@ -50,6 +50,10 @@ const NAMES: Record<string, [lines: readonly string[], names: readonly string[]]
     ['Report,May 2026,', 'id,name,amount', '1,Ada,2.50', '2,Bob,3.00'],
     ['id', 'name', 'amount'],
   ],
+  'a short table under more lines of words': [
+    ['# Report', '# Pages', '# Account: Ada', '# to 2024-01-31', 'page,views,cost', '/,12,0.50', '/shop,3,0.25'],
+    ['page', 'views', 'cost'],
+  ],
   'numbers above names are no titles': [
     ['Version,,3', 'id,name,amount', '1,Ada,2.50', '2,Bob,3.00'],
     ['id', 'name', 'amount'],

@@ -11,6 +11,7 @@ import {
   joinHeaderLines,
 } from './header-lines.ts';
 import { type Cells, nextFilled, type Records, recordsFrom, upTo } from './records.ts';
+import { widthBelowWords } from './table-below-words.ts';
 
 /** A header stands among the first records; preambles of reports are seldom longer. */
 export const HEADER_RECORDS_MAX = 40;
@@ -195,6 +196,8 @@ function usualWidth(records: Records): number {
   const most = Math.max(...[...widths.values()].map(({ count }) => count));
   const [first, ...others] = [...widths].filter(([, { count }]) => count === most);
   if (first === undefined) return 0;
+  const below = widthBelowWords(records, first[0]);
+  if (below !== null) return below;
   const wider = others.find(
     ([width, { first: index }]) =>
       width > first[0] && most > 1 && !looksLikeData(records.at(index), bodyBelow(records, index)),

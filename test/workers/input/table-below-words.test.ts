@@ -1,0 +1,27 @@
+// Short tables under long preambles, and words that hold delimiters and are no table.
+import { test } from 'tap';
+import { listed } from '../../../workers/input/detect/records.ts';
+import { widthBelowWords } from '../../../workers/input/detect/table-below-words.ts';
+
+const WORDS = ['# Report', '# Account: Ada', '#', '# from 2024-01-01', '# to 2024-01-31'];
+const HEADER = 'page,views,cost';
+
+const FILES: Record<string, [lines: readonly string[], width: number | null]> = {
+  'a header and two rows': [[...WORDS, HEADER, '/,12,0.50', '/shop,3,0.25'], 3],
+  'one row, most of whose columns are numbers': [[...WORDS, HEADER, '/,12,0.50'], 3],
+  'a blank line behind it': [[...WORDS, HEADER, '/,12,0.50', '/shop,3,0.25', ''], 3],
+  'rows without their last cell': [[...WORDS, HEADER, '/,12,', '/shop,3,0.25'], 3],
+  'one row, of whose columns one is a number': [[...WORDS, 'page,title,views', '/,Home,12'], null],
+  'rows without figures': [[...WORDS, 'page,title,text', '/,Home,Hello', '/shop,Shop,Buy'], null],
+  'rows and no header': [[...WORDS, '/,12,0.50', '/shop,3,0.25'], null],
+  'sentences with commas, apart': [[...WORDS, 'one, two, three', 'word', '1, 2, 3', '4, 5, 6'], null],
+  'a first row that is not the widest': [[...WORDS, HEADER, '/,12,0.50,x', '/shop,3,0.25,y'], null],
+};
+
+for (const [name, [lines, width]] of Object.entries(FILES)) {
+  test(name, async (t) => t.equal(widthBelowWords(listed(lines.map((line) => line.split(','))), 1), width));
+}
+
+test('a file of wide records is none of its business', async (t) => {
+  t.equal(widthBelowWords(listed([HEADER, '/,12,0.50', '/shop,3,0.25'].map((line) => line.split(','))), 3), null);
+});

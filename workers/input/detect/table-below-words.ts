@@ -1,0 +1,40 @@
+// Finds a short table under more lines of words than it has rows, as in reports of a quiet day: the usual width of its
+// records says one column then, and the table would be lost.
+import { bodyBelow, compareWithBody } from './body-comparison.ts';
+import type { Records } from './records.ts';
+
+/** Lines above a table are words, or a name and what it stands for. */
+const WORDS_WIDTH_MAX = 2;
+
+/** A header and two rows; with one row alone half of the columns must tell it from words that hold a delimiter. */
+const TABLE_RECORDS_MIN = 3;
+
+/**
+ * All records that are wider than words stand one below the other, the first of them is the widest, and it has words where
+ * those below have numbers, dates or addresses.
+ * @param usual the width that most filled records have
+ * @returns how wide the table is, null where there is none
+ */
+export function widthBelowWords(records: Records, usual: number): number | null {
+  if (usual > WORDS_WIDTH_MAX) return null;
+  const first = firstWide(records, 0);
+  if (first === null) return null;
+  const widest = records.filledWidth(first);
+  let end = first + 1;
+  for (; records.has(end) && (isWide(records, end) || records.width(end) === records.width(first)); end++)
+    if (records.filledWidth(end) > widest) return null;
+  const count = end - first;
+  if (count < 2 || firstWide(records, end) !== null) return null;
+  const { typed, alike, named } = compareWithBody(records.at(first), bodyBelow(records, first));
+  if (alike > 0 || named < typed) return null;
+  return (count < TABLE_RECORDS_MIN ? named * 2 >= widest : named > 0) ? widest : null;
+}
+
+function firstWide(records: Records, start: number): number | null {
+  for (let record = start; records.has(record); record++) if (isWide(records, record)) return record;
+  return null;
+}
+
+function isWide(records: Records, record: number): boolean {
+  return records.filledWidth(record) > WORDS_WIDTH_MAX;
+}
