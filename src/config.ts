@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { MEMORY_BUDGET_BYTES_MAX, MEMORY_BUDGET_BYTES_MIN } from './admission/memory-budget.ts';
 import { defaultMemoryBudgetBytes } from './admission/process-memory.ts';
 import { UsageError } from './commands/command.ts';
-import { type Flag, parseFlags } from './commands/flags.ts';
+import { type Flag, flagsHelp, parseFlags } from './commands/flags.ts';
 import { FLEET_SETTINGS, type FleetConfig, readFleetConfig } from './fleet-config.ts';
 import { SettingReader } from './setting-reader.ts';
 
@@ -52,28 +52,43 @@ const WORKERS_MAX = 256;
 /** More files than that Linux does not open in one process, whatever its settings. */
 const CONNECTIONS_MAX = 1_048_576;
 
-/** Flag, its placeholder, what it is for, and its default as the help shows it (null = required or derived). */
-const SETTINGS = [
-  ['catalog', 'DIR', 'plans, accounts, templates and tables', 'required'],
-  ['data', 'DIR', 'spool, outputs and usage ledger; one process owns it', 'required'],
+const MEMORY_BUDGET_MEBIBYTES_MIN = Math.ceil(MEMORY_BUDGET_BYTES_MIN / 1024 ** 2);
+
+/**
+ * Flag, its placeholder, what it is for, and what counts without it. The help and the page of flags are made of them; what is
+ * typed or read as it stands is in backticks, which the help leaves out.
+ */
+export const SETTINGS = [
+  ['catalog', 'DIR', 'the catalog: plans, accounts, Templates and tables', 'required'],
+  ['data', 'DIR', 'uploads, outputs, spilled state and the ledger of charges; one process owns it', 'required'],
   ['host', 'ADDRESS', 'where to listen', '127.0.0.1'],
-  ['port', 'NUMBER', 'API port, 0 = any free one', '8080'],
-  ['base-url', 'URL', 'origin in download_url', 'http://HOST:PORT; required with 0.0.0.0 and ::'],
-  ['workers', 'NUMBER', 'engine threads', 'number of cores'],
-  ['memory-budget', 'SIZE', 'memory for Runs', '60 % of what the process may use'],
-  ['disk-floor', 'SIZE', 'free space below which no Run is taken', '1GiB'],
+  ['port', 'NUMBER', 'API port; 0 takes any free one', '8080'],
+  ['base-url', 'URL', 'origin in `download_url`', 'http://HOST:PORT; required with 0.0.0.0 and ::'],
+  ['workers', 'NUMBER', 'worker threads', 'number of cores'],
+  [
+    'memory-budget',
+    'SIZE',
+    `memory for Runs; at least ${MEMORY_BUDGET_MEBIBYTES_MIN} MiB`,
+    '60 % of what the process may use',
+  ],
+  [
+    'disk-floor',
+    'SIZE',
+    'with less free space below `--data` no Run is taken; 0 for none: a disk that is full is noticed all the same',
+    '1GiB',
+  ],
   ['upload-timeout-ms', 'NUMBER', 'longest upload', '3600000'],
-  ['wait-ms', 'NUMBER', 'longest wait of a POST for its Run', '30000'],
-  ['run-timeout-ms', 'NUMBER', 'longest Run', '600000'],
-  ['retention-ms', 'NUMBER', 'how long a finished Run is kept', '1800000'],
-  ['drain-ms', 'NUMBER', 'how long SIGTERM waits for Runs', '30000'],
-  ['drain-delay-ms', 'NUMBER', 'how long SIGTERM first only tells /readyz', '0; 5000 with --redis'],
-  ['log-level', 'LEVEL', LOG_LEVELS.join(', '), 'info'],
+  ['wait-ms', 'NUMBER', 'longest wait of a POST for its Run, then 202', '30000'],
+  ['run-timeout-ms', 'NUMBER', 'longest Run, then RUN_TIMEOUT', '600000'],
+  ['retention-ms', 'NUMBER', 'how long a finished Run and its output are kept', '1800000'],
+  ['drain-ms', 'NUMBER', 'how long SIGTERM waits for what is under way', '30000'],
+  ['drain-delay-ms', 'NUMBER', 'how long SIGTERM first changes nothing but `/readyz`', '0; 5000 with --redis'],
+  ['log-level', 'LEVEL', LOG_LEVELS.map((level) => `\`${level}\``).join(', '), 'info'],
   ['ops-port', 'NUMBER', 'port of health and metrics', 'health on the API port, no metrics'],
   ['catalog-tests', 'yes|no', "run Templates' tests when the catalog is read, and refuse what fails", 'yes'],
-  ['metrics-on-api-port', 'yes|no', 'metrics on the API port too: for anyone who reaches it', 'no'],
-  ['docs', 'yes|no', 'the reference of the API as a page at /docs', 'yes'],
-  ['console', 'yes|no', 'a page at /console that sends files with a key', 'no'],
+  ['metrics-on-api-port', 'yes|no', 'metrics on the API port too, for anyone who reaches it', 'no'],
+  ['docs', 'yes|no', 'the reference of the API as a page at `/docs`', 'yes'],
+  ['console', 'yes|no', 'a page at `/console` that sends files with a key', 'no'],
   ['connections-max', 'NUMBER', 'connections to the API port', '8192, at most half of the open files'],
   ['connections-per-address-max', 'NUMBER', 'the same of one address; not behind a balancer', 'none'],
   ...FLEET_SETTINGS,
@@ -83,9 +98,11 @@ type SettingName = (typeof SETTINGS)[number][0];
 
 /** The flags' part of `serve --help`. */
 export function serveFlagsHelp(): string {
-  return SETTINGS.map(([name, placeholder, purpose, fallback]) => {
-    return `  ${`--${name} ${placeholder}`.padEnd(27)} ${purpose} (${fallback})`;
-  }).join('\n');
+  const flags = SETTINGS.map(([name, placeholder, purpose, fallback]): [string, Flag] => [
+    name,
+    { kind: 'value', placeholder, purpose: `${purpose.replaceAll('`', '')} (${fallback})` },
+  ]);
+  return flagsHelp(Object.fromEntries(flags));
 }
 
 /** A flag wins over its variable. Throws one UsageError with everything that is wrong. */
@@ -140,8 +157,7 @@ export function readServeConfig(
 function memoryBudget(setting: SettingReader<SettingName>, problems: string[]): number {
   const bytes = setting.bytes('memory-budget') ?? Math.max(MEMORY_BUDGET_BYTES_MIN, defaultMemoryBudgetBytes());
   if (bytes < MEMORY_BUDGET_BYTES_MIN) {
-    const least = Math.ceil(MEMORY_BUDGET_BYTES_MIN / 1024 ** 2);
-    problems.push(`--memory-budget is too small for one Run: write ${least}MiB or more.`);
+    problems.push(`--memory-budget is too small for one Run: write ${MEMORY_BUDGET_MEBIBYTES_MIN}MiB or more.`);
   }
   if (bytes > MEMORY_BUDGET_BYTES_MAX) problems.push('--memory-budget is too large: write less than 2TiB.');
   return bytes;

@@ -20,18 +20,23 @@ export interface FleetConfig {
 
 /** As those of config.ts. */
 export const FLEET_SETTINGS = [
-  ['redis', 'URL', 'Redis that several nodes share, redis: or rediss:', 'none: a node on its own'],
-  ['redis-sentinels', 'LIST', 'HOST:PORT,... of sentinels; the host of --redis is the name of their primary', 'none'],
+  ['redis', 'URL', 'Redis that several nodes share, `redis:` or `rediss:`', 'none: a node on its own'],
+  [
+    'redis-sentinels',
+    'LIST',
+    '`HOST:PORT,...` of sentinels; the host of `--redis` is the name of their primary',
+    'none',
+  ],
   ['redis-password-file', 'FILE', 'its password', 'that of the URL'],
   ['redis-sentinel-password-file', 'FILE', 'password of the sentinels', 'none'],
-  ['redis-ca', 'FILE', 'certificates that are trusted, with rediss:', "the system's"],
-  ['redis-timeout-ms', 'NUMBER', 'deadline of a call', '1000'],
+  ['redis-ca', 'FILE', 'certificates that are trusted, with `rediss:`', "the system's"],
+  ['redis-timeout-ms', 'NUMBER', 'deadline of a call of Redis', '1000'],
   ['redis-wait-replicas', 'NUMBER', 'replicas that must have a Run before it is acknowledged', '0'],
-  ['redis-output-bytes', 'SIZE', 'up to this an output lies in Redis', '16KiB'],
+  ['redis-output-bytes', 'SIZE', 'up to this an output lies in Redis, 1 MiB at most', '16KiB'],
   [
     'outputs',
     'PLACE',
-    'of larger outputs: a folder that all nodes see, or s3://BUCKET/PREFIX',
+    'of larger outputs: a folder that all nodes see, or `s3://BUCKET/PREFIX`',
     'required with --redis',
   ],
 ] as const;

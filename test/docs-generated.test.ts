@@ -1,9 +1,11 @@
-// Pages that are made of the program say what it says. With TEMPLATE_RUN_WRITE_DOCS=1 they are written anew instead.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+// Pages that are made of the program, and parts of others, say what it says. With TEMPLATE_RUN_WRITE_DOCS=1 they are written anew instead.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { COMMANDS } from '../src/commands/index.ts';
 import { operationTable } from '../workers/operations/index.ts';
 import { generatedPages } from './documents/generated-pages.ts';
+import { withParts } from './documents/generated-parts.ts';
 
 const isWriting = process.env['TEMPLATE_RUN_WRITE_DOCS'] === '1';
 
@@ -33,4 +35,40 @@ t.test('they have a heading for every operation and every command', async (t) =>
   }
   const help = pages.get('docs/reference/command-help.md')!;
   for (const { name } of COMMANDS) t.match(help, `\n## ${name}\n`, name);
+});
+
+t.test('a part is put between its comments, and what is around it stays', async (t) => {
+  const page = (one: string): string =>
+    `# Page\n\n<!-- made of the program: one -->\n${one}\n<!-- end -->\n\nBetween.\n\n<!-- made of the program: two -->\n<!-- end -->\n`;
+  const parts = { one: '| 1 |\n', two: '2' };
+  const whole = withParts('page', page(''), parts);
+  t.equal(
+    whole,
+    '# Page\n\n<!-- made of the program: one -->\n\n| 1 |\n\n<!-- end -->\n\nBetween.\n\n' +
+      '<!-- made of the program: two -->\n\n2\n\n<!-- end -->\n',
+  );
+  t.equal(withParts('page', page('\nwhat it was\n'), parts), whole);
+  t.equal(withParts('page', whole, parts), whole, 'again');
+});
+
+t.test('a part without its comments is a mistake that is named, and so are comments of no part', async (t) => {
+  const begin = '<!-- made of the program: one -->\n';
+  const end = '\n<!-- end -->\n';
+  const parts = { one: 'text' };
+  for (const [page, told] of [
+    ['# Page\n', 'page has no place for "one": write <!-- made of the program: one --> and <!-- end -->'],
+    [`${begin}`, 'page: the place of "one" has no <!-- end -->'],
+    [`${begin}\n${begin}${end}`, 'page: the place of "one" has no <!-- end -->'],
+    [`${begin}${end}${begin}${end}`, 'page has a place that nothing is made for: <!-- made of the program: one -->'],
+    [`${begin}${end}${begin.replace('one', 'two')}${end}`, /nothing is made for: .*: two -->/],
+    ['<!-- made of the program: one->\n', /nothing is made for: <!-- made of the program: one->/],
+  ] as const) {
+    t.throws(() => withParts('page', page, parts), { message: told }, page);
+  }
+  const made = await generatedPages();
+  for (const name of readdirSync('docs', { recursive: true, encoding: 'utf8' })) {
+    const path = join('docs', name);
+    if (!name.endsWith('.md') || made.has(path)) continue;
+    t.notMatch(readFileSync(path, 'utf8'), /<!-- made of the program: /, `${path}: nothing is made for it`);
+  }
 });

@@ -1,10 +1,9 @@
-// Keeps the documents true where a machine can: links, flags, metrics, log events, error codes, operations, settings,
+// Keeps the documents true where a machine can: links, metrics, log events, error codes, operations, settings,
 // commands, and Templates that are shown. What they say in sentences people have to keep.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'tap';
 import { COMMANDS } from '../src/commands/index.ts';
-import { serveFlagsHelp } from '../src/config.ts';
 import { SCHEMAS } from '../src/http/openapi-schemas.ts';
 import { STATUS_BY_CODE } from '../src/http/status.ts';
 import { operationTable } from '../workers/operations/index.ts';
@@ -52,19 +51,6 @@ test('files that are named as answers are there', async (t) => {
     t.ok(paths.length > 0, question!);
     for (const path of paths) t.ok(existsSync(path), `${question}: ${path}`);
   }
-});
-
-test('flags of serve, with their defaults, are those of its help', async (t) => {
-  const known = [...serveFlagsHelp().matchAll(/^ {2}(--\S+ \S+) +.*?\((.*)\)$/gm)].map(([, flag, value]) => [
-    flag,
-    value,
-  ]);
-  const listed = rows(section(read('docs/reference/flags.md'), 'Flags')).map(([flag, value]) => [
-    plain(flag),
-    plain(value),
-  ]);
-  t.ok(known.length > 10, 'the help lists flags');
-  t.strictSame(listed, known);
 });
 
 test('commands that documents name exist, and all are listed', async (t) => {

@@ -1,17 +1,32 @@
-// Pages that are made of the program's own definitions: the whole language of Templates, and the help of every command.
+// Pages that are made of the program's own definitions: the whole language of Templates, and the help of every command. Other
+// pages have parts that are.
+import { readFileSync } from 'node:fs';
 import { COMMANDS } from '../../src/commands/index.ts';
 import { templateLanguage } from '../../workers/plan/template-language.ts';
 import { templateReference } from '../../workers/template/reference.ts';
+import { withParts } from './generated-parts.ts';
+import { flagTable } from './program-tables.ts';
 
 const MADE_BY =
   '<!-- Made of the program: TEMPLATE_RUN_WRITE_DOCS=1 node dist/test/docs-generated.test.js writes it anew. -->';
 
-/** Texts of the pages by their paths. */
+/** By page and by the name of the part. */
+const PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  'docs/reference/flags.md': { flags: flagTable },
+};
+
+/** Texts of the pages by their paths. Throws where a page has no place for a part. */
 export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/reference/full-reference.md', fullReference()],
     ['docs/reference/command-help.md', await commandHelp()],
+    ...Object.keys(PARTS).map((path) => [path, pageWithParts(path)] as const),
   ]);
+}
+
+function pageWithParts(path: string): string {
+  const parts = Object.entries(PARTS[path] ?? {}).map(([name, text]) => [name, text()]);
+  return withParts(path, readFileSync(path, 'utf8'), Object.fromEntries(parts));
 }
 
 /** What `template docs` prints. */

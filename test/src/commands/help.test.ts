@@ -1,6 +1,7 @@
 // `--help` at every level: of the program, of each command and of each action, with the flags and what counts without them.
 import t from 'tap';
 import { COMMANDS } from '../../../src/commands/index.ts';
+import { readServeConfig, SETTINGS } from '../../../src/config.ts';
 import { cli } from './command-line.ts';
 
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -54,4 +55,15 @@ t.test('every flag says what counts without it', async (t) => {
     }
   }
   t.ok(flags > 40, `${flags} flags were looked at`);
+});
+
+t.test('what serve shows as the default of a flag is what counts without it', async (t) => {
+  const required = ['--catalog', 'c', '--data', 'd', '--base-url', 'https://a.example'];
+  const fleet = [...required, '--redis', 'redis://a', '--outputs', 'o'];
+  const values = SETTINGS.filter(([, , , value]) => /^[\w.]+$/.test(value) && !/^(?:required|none)$/.test(value));
+  t.ok(values.length > 15, `${values.length} flags have a value as their default`);
+  for (const [name, , , value] of values) {
+    const args = name.startsWith('redis-') ? fleet : required;
+    t.strictSame(readServeConfig([...args, `--${name}`, value], {}), readServeConfig(args, {}), `--${name} ${value}`);
+  }
 });

@@ -1,0 +1,28 @@
+// Tables of pages that are made of what the program defines: flags.
+import { SETTINGS } from '../../src/config.ts';
+import { cell, code } from '../../workers/template/markdown.ts';
+
+/** Where more is told of a flag, from the page of flags. */
+const TOLD_OF_FLAGS: Readonly<Partial<Record<(typeof SETTINGS)[number][0], string>>> = {
+  catalog: '../how-to/catalog.md#the-catalog',
+  'memory-budget': '../explanation/memory.md#memory',
+  docs: '../how-to/run-a-node.md#pages-for-people',
+  console: '../how-to/run-a-node.md#pages-for-people',
+  redis: '../how-to/fleet.md',
+};
+
+export function flagTable(): string {
+  const rows = SETTINGS.map(([name, placeholder, purpose, fallback]) => {
+    const flag = code(`--${name} ${placeholder}`);
+    const told = TOLD_OF_FLAGS[name];
+    return [told === undefined ? flag : `[${flag}](${told})`, fallback, purpose];
+  });
+  return table(['Flag', 'Default', 'Meaning'], rows);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows].map((cells, index) =>
+    index === 1 ? `|${cells.join('|')}|` : `| ${cells.map(cell).join(' | ')} |`,
+  );
+  return lines.join('\n');
+}
