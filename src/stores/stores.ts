@@ -1,5 +1,6 @@
 // All that a node keeps for longer than a request, behind interfaces: what several nodes would share.
 import type { OutputStore } from '../outputs/output-store.ts';
+import type { MetricDefinition } from '../telemetry/metric-definition.ts';
 import type { AdmissionDesk } from './admission-desk.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RunStore } from './run-store.ts';
@@ -25,12 +26,10 @@ export interface StoreGauges {
   runsKept(): number;
 }
 
-/** A counter where its name ends in `_total`, else a gauge. */
+/** A metric that is counted where it arises, as it is now. */
 export interface StoreFigure {
-  readonly name: string;
-  readonly help: string;
-  /** null: there is one value, under ''. */
-  readonly label: string | null;
-  /** By the label's value. */
+  /** With one label at most. */
+  readonly metric: MetricDefinition;
+  /** By the label's value; where there is no label there is one value, under ''. */
   readonly values: ReadonlyMap<string, number>;
 }

@@ -1,5 +1,5 @@
-// Counters, gauges and histograms in Prometheus' text form. The only importer of prom-client. No label holds anything
-// that a client chose: operations, codes and accounts are closed lists of ours.
+// Counters, gauges and histograms in Prometheus' text form. The only importer of prom-client. What they are called and mean is
+// in node-metrics.ts.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FinishedExchange } from '../http/finished-exchange.ts';
 import type { RunEnded } from '../runs/node-state.ts';
@@ -7,6 +7,8 @@ import type { RunRecord } from '../runs/run.ts';
 import type { StoreFigure } from '../stores/stores.ts';
 import { EventLoopDelay } from './event-loop-delay.ts';
 import { figureText } from './figure-text.ts';
+import { type MetricDefinition, plainHelp } from './metric-definition.ts';
+import { NODE_METRICS } from './node-metrics.ts';
 
 /** By result. */
 type Counts = Readonly<Record<string, number>>;
@@ -48,30 +50,14 @@ export function openMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const requests = tally(registers, {
-    name: 'template_run_requests_total',
-    help: 'Requests by operation, status and error code; status 0: the client left.',
-    labelNames: ['operation', 'status', 'code'],
-  });
-  const seconds = new SecondsHistogram(registry, {
-    name: 'template_run_request_seconds',
-    help: 'Time from the head of a request to its answer.',
-    labelName: 'operation',
-  });
-  const received = total(registers, 'template_run_received_bytes_total', 'Bytes of bodies.');
-  const sent = total(registers, 'template_run_sent_bytes_total', 'Bytes of answers.');
-  const runs = tally(registers, {
-    name: 'template_run_runs_total',
-    help: 'Ended Runs by status and error code.',
-    labelNames: ['status', 'code'],
-  });
-  const runSeconds = new SecondsHistogram(registry, {
-    name: 'template_run_run_seconds',
-    help: 'Time from the last byte of a body to the end of its Run.',
-    labelName: null,
-  });
-  const rows = total(registers, 'template_run_rows_read_total', 'Data rows read by Runs.');
-  const lost = new Counter({ name: 'template_run_threads_lost_total', help: 'Worker threads lost.', registers });
+  const requests = tally(registers, NODE_METRICS.requests);
+  const seconds = new SecondsHistogram(registry, NODE_METRICS.requestSeconds);
+  const received = total(registers, NODE_METRICS.receivedBytes);
+  const sent = total(registers, NODE_METRICS.sentBytes);
+  const runs = tally(registers, NODE_METRICS.runs);
+  const runSeconds = new SecondsHistogram(registry, NODE_METRICS.runSeconds);
+  const rows = total(registers, NODE_METRICS.rowsRead);
+  const lost = new Counter({ ...configOf(NODE_METRICS.threadsLost), registers });
   gauges(sources, registers);
   const readQuotas = quotaGauges(sources, registers);
   return {
@@ -100,13 +86,10 @@ export function openMetrics(sources: MetricSources): Metrics {
 // So counts are added up here and told to it when it is read.
 
 /** What it returns counts one; the labels' values are one text, with a space between them. */
-function tally(
-  registers: Registry[],
-  config: { readonly name: string; readonly help: string; readonly labelNames: string[] },
-): (labels: string) => void {
+function tally(registers: Registry[], definition: MetricDefinition): (labels: string) => void {
   const counts = new Map<string, number>();
   const counter = new Counter({
-    ...config,
+    ...configOf(definition),
     registers,
     collect: () => {
       counter.reset();
@@ -117,11 +100,10 @@ function tally(
 }
 
 /** What it returns adds to the counter. */
-function total(registers: Registry[], name: string, help: string): (more: number) => void {
+function total(registers: Registry[], definition: MetricDefinition): (more: number) => void {
   let sum = 0;
   const counter = new Counter({
-    name,
-    help,
+    ...configOf(definition),
     registers,
     collect: () => {
       counter.reset();
@@ -148,12 +130,10 @@ class SecondsHistogram extends Histogram {
   /** By the label's value. */
   #seconds = new Map<string, Seconds>();
 
-  constructor(
-    registry: Registry,
-    { name, help, labelName }: { readonly name: string; readonly help: string; readonly labelName: string | null },
-  ) {
-    super({ name, help, labelNames: labelName === null ? [] : [labelName], registers: [registry] });
-    this.#name = name;
+  constructor(registry: Registry, definition: MetricDefinition) {
+    super({ ...configOf(definition), registers: [registry] });
+    const [labelName = null] = definition.labels;
+    this.#name = definition.name;
     this.#labelName = labelName;
     // Without a label it is there from the start.
     if (labelName === null) this.#of('');
@@ -195,54 +175,44 @@ class SecondsHistogram extends Histogram {
 }
 
 function gauges(sources: MetricSources, registers: Registry[]): void {
-  const gauge = (name: string, help: string, read: () => number): void => {
+  const gauge = (definition: MetricDefinition, read: () => number): void => {
     new Gauge({
-      name,
-      help,
+      ...configOf(definition),
       registers,
       collect() {
         this.set(read());
       },
     });
   };
-  gauge('template_run_budget_limit_bytes', 'The memory budget.', () => sources.budget().limitBytes);
-  gauge('template_run_connections', 'Open connections of the API port.', () => sources.connectionsOpen());
-  gauge('template_run_runs_in_pool', 'Runs that the worker threads hold or wait for.', () => sources.runsInPool());
-  const aside = 'Runs that hold no memory: their uploads are slow, or whole, and they wait for their turn.';
-  gauge('template_run_runs_aside', aside, () => sources.runsAside());
-  gauge('template_run_runs_kept', 'Runs in the registry.', () => sources.runsKept());
-  gauge('template_run_threads_live', 'Worker threads that can take Runs.', () => sources.liveThreads());
+  gauge(NODE_METRICS.budgetLimitBytes, () => sources.budget().limitBytes);
+  gauge(NODE_METRICS.connections, () => sources.connectionsOpen());
+  gauge(NODE_METRICS.runsInPool, () => sources.runsInPool());
+  gauge(NODE_METRICS.runsAside, () => sources.runsAside());
+  gauge(NODE_METRICS.runsKept, () => sources.runsKept());
+  gauge(NODE_METRICS.threadsLive, () => sources.liveThreads());
+  gauge(NODE_METRICS.threadsStuck, () => sources.stuckThreads());
+  gauge(NODE_METRICS.catalogInForce, () => (sources.catalog().isInForce ? 1 : 0));
+  countResults(registers, NODE_METRICS.catalogReadings, () => sources.catalog().readings);
+  countResults(registers, NODE_METRICS.catalogTests, () => sources.catalog().tests);
+  const delay = new EventLoopDelay();
+  gauge(NODE_METRICS.eventLoopDelay, () => delay.p99Seconds);
   new Counter({
-    name: 'template_run_connections_refused_total',
-    help: 'Connections of the API port that were closed at once: over --connections-max or --connections-per-address-max.',
+    ...configOf(NODE_METRICS.connectionsRefused),
     registers,
     collect() {
       this.reset();
       this.inc(sources.connectionsRefused());
     },
   });
-  gauge('template_run_threads_stuck', 'Lost worker threads that do not end.', () => sources.stuckThreads());
   const ready = new Gauge({
-    name: 'template_run_ready',
-    help: '1: /readyz says 200; 0: it says 503.',
+    ...configOf(NODE_METRICS.ready),
     registers,
     async collect() {
       ready.set((await sources.isReady()) ? 1 : 0);
     },
   });
-  const inForce = '1: what lies in the catalog folder is in force; 0: it was refused, and the former goes on.';
-  gauge('template_run_catalog_in_force', inForce, () => (sources.catalog().isInForce ? 1 : 0));
-  const readings = 'Readings of the catalog folder by result: loaded, refused, fault.';
-  countResults(registers, 'template_run_catalog_readings_total', readings, () => sources.catalog().readings);
-  const tests = "Templates' tests that were run when the catalog was read, by result: passed, failed.";
-  countResults(registers, 'template_run_catalog_tests_total', tests, () => sources.catalog().tests);
-  const delay = new EventLoopDelay();
-  const window = '99th percentile of the last full 30 s.';
-  gauge('template_run_event_loop_delay_p99_seconds', window, () => delay.p99Seconds);
   new Gauge({
-    name: 'template_run_budget_held_bytes',
-    help: 'Bytes of the memory budget by what holds them.',
-    labelNames: ['charge'],
+    ...configOf(NODE_METRICS.budgetHeldBytes),
     registers,
     collect() {
       for (const [charge, bytes] of Object.entries(sources.budget().heldBytes)) this.set({ charge }, bytes);
@@ -255,18 +225,8 @@ function gauges(sources: MetricSources, registers: Registry[]): void {
  * one sets late shows the scrape before, or nothing.
  */
 function quotaGauges(sources: MetricSources, registers: Registry[]): () => Promise<void> {
-  const used = new Gauge({
-    name: 'template_run_quota_used',
-    help: 'Runs of the current billing period, committed and reserved.',
-    labelNames: ['account'],
-    registers,
-  });
-  const limit = new Gauge({
-    name: 'template_run_quota_limit',
-    help: 'Runs per billing period; absent: no limit.',
-    labelNames: ['account'],
-    registers,
-  });
+  const used = new Gauge({ ...configOf(NODE_METRICS.quotaUsed), registers });
+  const limit = new Gauge({ ...configOf(NODE_METRICS.quotaLimit), registers });
   return async () => {
     const quotas = await sources.quotas();
     used.reset();
@@ -279,15 +239,18 @@ function quotaGauges(sources: MetricSources, registers: Registry[]): () => Promi
 }
 
 /** A counter for each of several results. */
-function countResults(registers: Registry[], name: string, help: string, counts: () => Counts): void {
+function countResults(registers: Registry[], definition: MetricDefinition, counts: () => Counts): void {
   new Counter({
-    name,
-    help,
-    labelNames: ['result'],
+    ...configOf(definition),
     registers,
     collect() {
       this.reset();
       for (const [result, count] of Object.entries(counts())) this.inc({ result }, count);
     },
   });
+}
+
+/** As the library wants it. */
+function configOf(definition: MetricDefinition): { name: string; help: string; labelNames: string[] } {
+  return { name: definition.name, help: plainHelp(definition), labelNames: [...definition.labels] };
 }

@@ -1,5 +1,9 @@
-// Tables of pages that are made of what the program defines: flags.
+// Tables of pages that are made of what the program defines: flags and metrics.
 import { SETTINGS } from '../../src/config.ts';
+import { FLEET_FIGURES } from '../../src/stores/redis/redis-figures.ts';
+import type { MetricDefinition } from '../../src/telemetry/metric-definition.ts';
+import { NODE_FIGURES } from '../../src/telemetry/node-figures.ts';
+import { NODE_METRICS } from '../../src/telemetry/node-metrics.ts';
 import { cell, code } from '../../workers/template/markdown.ts';
 
 /** Where more is told of a flag, from the page of flags. */
@@ -18,6 +22,15 @@ export function flagTable(): string {
     return [told === undefined ? flag : `[${flag}](${told})`, fallback, purpose];
   });
   return table(['Flag', 'Default', 'Meaning'], rows);
+}
+
+export function metricTable(): string {
+  const row = ({ name, kind, labels, help }: MetricDefinition): string[] => {
+    return [code(name), kind, labels.map(code).join(', '), help];
+  };
+  const ofEveryNode = [...Object.values(NODE_METRICS), ...NODE_FIGURES].map(row);
+  const ofFleet = FLEET_FIGURES.map((metric) => row({ ...metric, help: `${metric.help} Only with \`--redis\`.` }));
+  return table(['Metric', 'Kind', 'Labels', 'Meaning'], [...ofEveryNode, ...ofFleet]);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -6,15 +6,16 @@ import { SharedOutputs } from '../../outputs/shared-outputs.ts';
 import type { SharedPlace } from '../../outputs/shared-place.ts';
 import type { RunRecord } from '../../runs/run.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { readFigures } from '../../telemetry/read-figures.ts';
 import { SharedStoreUnavailableError } from '../store-unavailable.ts';
-import type { StoreFigure, Stores } from '../stores.ts';
+import type { Stores } from '../stores.ts';
 import { outputKey } from './account-keys.ts';
 import { checkRedis, RedisOpenError } from './check-redis.ts';
 import { NodeClaims } from './claims.ts';
 import { Membership, RedisFormatError } from './membership.ts';
 import { Reaper } from './reaper.ts';
 import { placeInRedis, RedisDesk } from './redis-desk.ts';
-import { fleetFigures } from './redis-figures.ts';
+import { FLEET_FIGURES } from './redis-figures.ts';
 import { type RedisAddress, RedisLink } from './redis-link.ts';
 import { RedisRates } from './redis-rates.ts';
 import { RedisRuns } from './redis-runs.ts';
@@ -89,11 +90,11 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
     rates: new RedisRates(link),
     outputs,
     gauges: { runsKept: () => claims.size },
-    figures: (): readonly StoreFigure[] =>
-      fleetFigures(
-        { links: waiting === null ? [link] : [link, waiting], membership, claims, reaper, desk, place },
-        settings.catalogDigest(),
-      ),
+    figures: () => {
+      const links = waiting === null ? [link] : [link, waiting];
+      const catalogDigest = settings.catalogDigest();
+      return readFigures(FLEET_FIGURES, { links, membership, claims, reaper, desk, place, catalogDigest });
+    },
     trouble: () => membership.trouble,
     hurry: () => {
       desk.hurry();

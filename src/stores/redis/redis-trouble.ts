@@ -1,17 +1,19 @@
 // What errors of Redis mean: it cannot do it now, or we are wrong. Everything that is no trouble is a fault of ours.
 
 /** `timeout`, `lost` and `too_few_replicas` leave open whether what was asked for is done, and lasts. */
-export type RedisTrouble =
-  | 'timeout'
-  | 'lost'
-  | 'closed'
-  | 'out_of_memory'
-  | 'read_only'
-  | 'too_few_replicas'
-  | 'loading'
-  | 'not_permitted'
-  | 'disk'
-  | 'busy';
+export const REDIS_TROUBLES = [
+  'timeout',
+  'lost',
+  'closed',
+  'out_of_memory',
+  'read_only',
+  'too_few_replicas',
+  'loading',
+  'not_permitted',
+  'disk',
+  'busy',
+] as const;
+export type RedisTrouble = (typeof REDIS_TROUBLES)[number];
 
 /** First words of its answers. */
 const BY_WORD: Readonly<Record<string, RedisTrouble>> = {
