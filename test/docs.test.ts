@@ -1,20 +1,16 @@
-// Keeps the documents true where a machine can: links, metrics, log events, error codes, operations, settings,
+// Keeps the documents true where a machine can: links, metrics, log events, operations, settings,
 // commands, and Templates that are shown. What they say in sentences people have to keep.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'tap';
 import { COMMANDS } from '../src/commands/index.ts';
-import { SCHEMAS } from '../src/http/openapi-schemas.ts';
-import { STATUS_BY_CODE } from '../src/http/status.ts';
 import { operationTable } from '../workers/operations/index.ts';
 import { templateLanguage } from '../workers/plan/template-language.ts';
-import { mappingSchema } from '../workers/template/json-schema.ts';
 import { templateReference } from '../workers/template/reference.ts';
 import { problemsOf } from './workers/template/check-problems.ts';
 
 const README_LINES_MAX = 150;
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...markdownIn('docs')];
-const CONTRACT = read('docs/reference/http-contract.md');
 const LANGUAGE_PAGES = ['template', 'input', 'operations', 'expressions', 'output'].map(
   (name) => `docs/reference/${name}.md`,
 );
@@ -75,18 +71,6 @@ test('metrics and log events are those of the program', async (t) => {
     .map(([names]) => names!)
     .join(' ');
   t.strictSame(unique(listed.matchAll(/`([a-z_]+)`/g)), events);
-});
-
-test('error codes of the interface stand with their statuses, those of Runs in their own table', async (t) => {
-  const runCodes = section(CONTRACT, 'Codes of a failed Run');
-  const listed = rows(section(CONTRACT, 'Errors').replace(runCodes, '')).map(([status, code]) => [
-    plain(code),
-    Number(status),
-  ]);
-  const answered = Object.entries(STATUS_BY_CODE).filter(([, status]) => status !== null);
-  t.strictSame(Object.fromEntries(listed), Object.fromEntries(answered));
-  const { code } = mappingSchema(SCHEMAS.RunError).properties;
-  t.strictSame(codesIn(runCodes), [...(code!['enum'] as readonly string[])].sort());
 });
 
 test('every operation is listed with its memory class and whether it works on cells', async (t) => {

@@ -5,7 +5,7 @@ import { COMMANDS } from '../../src/commands/index.ts';
 import { templateLanguage } from '../../workers/plan/template-language.ts';
 import { templateReference } from '../../workers/template/reference.ts';
 import { withParts } from './generated-parts.ts';
-import { flagTable, metricTable } from './program-tables.ts';
+import { failureTable, flagTable, httpCodeTable, metricTable } from './program-tables.ts';
 
 const MADE_BY =
   '<!-- Made of the program: TEMPLATE_RUN_WRITE_DOCS=1 node dist/test/docs-generated.test.js writes it anew. -->';
@@ -13,6 +13,7 @@ const MADE_BY =
 /** By page and by the name of the part. */
 const PARTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docs/reference/flags.md': { flags: flagTable },
+  'docs/reference/http-contract.md': { 'error codes': httpCodeTable, 'codes of a failed Run': failureTable },
   'docs/reference/metrics.md': { metrics: metricTable },
 };
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { FAILURE_STATUSES, isHttpError } from '../../../src/http/status.ts';
 
-const FILES = ['src/http/status.ts', 'workers/protocol/failure.ts'];
+const FILES = ['src/http/status.ts', 'src/http/code-meanings.ts', 'workers/protocol/failure.ts'];
 const COMPILER = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'lib/tsc.js');
 
 /** The lines that the compiler finds fault with. `change` is put into the file that holds `text`. */
@@ -29,7 +29,7 @@ function mistakes(folder: string, text = '', change = text): string[] {
   return lines;
 }
 
-test('a code without a status does not compile', async (t) => {
+test('a code without a status or a meaning does not compile', async (t) => {
   t.strictSame(mistakes(t.testdir()), [], 'as it is it compiles');
   for (const [text, change, code] of [
     ["  | 'RUN_TIMEOUT'\n", "  | 'RUN_TIMEOUT'\n  | 'RUN_TOO_ODD'\n", 'RUN_TOO_ODD'],
@@ -38,12 +38,15 @@ test('a code without a status does not compile', async (t) => {
     ['  MALFORMED_FILE: 400,\n', '', 'MALFORMED_FILE'],
     ['  SERVER_BUSY: 503,\n', '  SERVER_BUSY: null,\n', 'SERVER_BUSY'],
     ['  SERVER_BUSY: 503,\n', '  SERVER_BUSY: 503,\n  NEVER_SENT: 503,\n', 'NEVER_SENT'],
+    ["  SERVER_BUSY: 'The node", "  SERVER_BUSIER: 'The node", 'SERVER_BUSIER'],
+    ["  RUN_TIMEOUT: 'The Run", "  RUN_TOO_LATE: 'The Run", 'RUN_TOO_LATE'],
+    ['  RUN_TIMEOUT: SAME_REQUEST,\n', '', 'RUN_TIMEOUT'],
   ] as const) {
     const lines = mistakes(t.testdir(), text, change);
     t.ok(lines.length > 0, `${code} is refused`);
     t.ok(
-      lines.every((line) => line.includes('src/http/status.ts')),
-      'where statuses are told',
+      lines.every((line) => /src\/http\/(?:status|code-meanings)\.ts/.test(line)),
+      'where statuses and meanings are told',
     );
   }
 });
