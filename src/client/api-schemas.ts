@@ -26,6 +26,23 @@ export interface RunOutput {
 }
 
 export interface RunError {
+  /**
+   * Why the Run failed.
+   *
+   * - `MALFORMED_FILE`: The form or the file is empty, broken, cut off, or not in the expected encoding.
+   * - `FILE_TOO_LARGE`: The file is over the plan's ceiling, as received or when it is inflated; or one page of a Parquet file needs more memory than a Run may have.
+   * - `ROW_LIMIT_EXCEEDED`: The file has more rows than the plan allows.
+   * - `UNSUPPORTED_FILE_TYPE`: The body is no multipart form, or the file is neither CSV nor JSON nor a workbook nor Parquet: PDF, an image, a ZIP archive with several files, an encrypted or binary workbook, encrypted Parquet and the like.
+   * - `INVALID_PARSE_PARAMS`: `delimiter` or `header_row` breaks its rule. (A header behind the end of the file is MALFORMED_FILE.)
+   * - `TEMPLATE_COLUMNS_MISSING`: The file lacks columns that the Template reads, or two headers fit one column. The message also tells the delimiter, the header row and the number of columns it was read with.
+   * - `INTERNAL_ERROR`: A mistake of the service. Its log has the request id.
+   * - `RUN_INTERRUPTED`: The service stopped, or the Run's thread was lost, before its end.
+   * - `RUN_TIMEOUT`: The Run took longer than 10 minutes (`--run-timeout-ms`).
+   * - `RUN_RESOURCE_LIMIT`: Output too large, disk full, or a row needs more memory than there is.
+   * - `TEMPLATE_ROW_ERROR`: A row broke a rule of the Template (`on_error: fail`).
+   * - `TEMPLATE_TOO_MANY_ERRORS`: More rows than `max_errors` or `max_error_ratio` allow.
+   * - `TEMPLATE_CHECK_FAILED`: A check on all rows, or on the columns, did not hold.
+   */
   readonly code:
     | 'MALFORMED_FILE'
     | 'FILE_TOO_LARGE'

@@ -45,10 +45,16 @@ function block(lines) {
 /** What is not required may be left out by the service. */
 function fields(properties, required = []) {
   const lines = Object.entries(properties).map(([name, schema]) => {
-    const comment = schema.description === undefined ? '' : `/** ${schema.description} */\n`;
-    return `${comment}${declared(`readonly ${name}${required.includes(name) ? '' : '?'}:`, typeOf(schema))}`;
+    return `${commentOf(schema)}${declared(`readonly ${name}${required.includes(name) ? '' : '?'}:`, typeOf(schema))}`;
   });
   return lines.join('');
+}
+
+/** Of several lines, where the description has a list. */
+function commentOf({ description }) {
+  if (description === undefined) return '';
+  if (!description.includes('\n')) return `/** ${description} */\n`;
+  return `/**\n${description.replaceAll(/^/gm, ' * ').replaceAll(/ +$/gm, '')}\n */\n`;
 }
 
 /** As the formatter breaks long unions. */
@@ -62,7 +68,7 @@ function declared(head, type) {
 }
 
 function declaration(name, schema) {
-  const comment = schema.description === undefined ? '' : `/** ${schema.description} */\n`;
+  const comment = commentOf(schema);
   if (schema.allOf !== undefined) {
     const [base, more] = schema.allOf;
     return `${comment}export interface ${nameOf(name)} extends ${typeOf(base)} ${objectType(more)}\n`;

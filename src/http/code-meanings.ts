@@ -68,3 +68,11 @@ export const FAILURE_ADVICE: Readonly<Record<FailureCode, string>> = {
   INVALID_PARSE_PARAMS: OTHER_FILE,
   TEMPLATE_COLUMNS_MISSING: OTHER_FILE,
 };
+
+/** As a list in Markdown. */
+export function codeList<Code extends string>(
+  codes: readonly Code[],
+  meanings: Readonly<Record<Code, string>>,
+): string {
+  return codes.map((code) => `- \`${code}\`: ${meanings[code]}`).join('\n');
+}

@@ -1,4 +1,6 @@
 // Bodies and headers of the OpenAPI document. The operations are in openapi.ts.
+import type { FailureCode } from '../../workers/protocol/failure.ts';
+import { codeList, FAILURE_MEANINGS } from './code-meanings.ts';
 import { REPORT_SCHEMAS } from './openapi-report.ts';
 import { FAILURE_STATUSES, STATUS_BY_CODE } from './status.ts';
 
@@ -13,10 +15,19 @@ function object(properties: object, required: readonly string[], more: object = 
 }
 
 /** Codes that an HTTP error would have had, and those of Runs alone. */
-const RUN_ERROR = object({ code: { type: 'string', enum: Object.keys(FAILURE_STATUSES) }, message: TEXT }, [
-  'code',
-  'message',
-]);
+const FAILURE_CODES = Object.keys(FAILURE_STATUSES) as FailureCode[];
+
+const RUN_ERROR = object(
+  {
+    code: {
+      type: 'string',
+      enum: FAILURE_CODES,
+      description: `Why the Run failed.\n\n${codeList(FAILURE_CODES, FAILURE_MEANINGS)}`,
+    },
+    message: TEXT,
+  },
+  ['code', 'message'],
+);
 
 const RUN_OUTPUT = object(
   { name: TEXT, mime_type: TEXT, size_bytes: COUNT, download_url: { type: 'string', format: 'uri' } },

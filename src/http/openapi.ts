@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document: what the records of the endpoints say (src/routes), each with its statuses and codes
 // (openapi-schemas.ts holds the bodies). A code that the service sends and that no endpoint names fails a test.
+import { codeList, HTTP_CODE_MEANINGS } from './code-meanings.ts';
 import { errorExamples, RUN_EXAMPLES } from './openapi-examples.ts';
 import { HEADERS, SCHEMAS } from './openapi-schemas.ts';
 import type { Method } from './router.ts';
@@ -112,7 +113,7 @@ function errorResponse(status: number, errors: readonly HttpErrorCode[]): object
   if (status === 416) headers.push('Content-Range');
   if (status === 404 && codes.includes('RUN_NOT_FOUND')) headers.push('Retry-After');
   return {
-    description: `${REASON_BY_STATUS[status]}: ${codes.join(', ')}.`,
+    description: `${REASON_BY_STATUS[status]}.\n\n${codeList(codes, HTTP_CODE_MEANINGS)}`,
     headers: headerRefs(headers),
     content: {
       'application/json': {

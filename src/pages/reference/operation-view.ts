@@ -1,6 +1,7 @@
 // One operation of the document: what it takes, and each answer with its codes, headers and examples.
 import type { Media, Operation, Parameter, Response } from './api-document.ts';
 import { type Child, element, type Html } from './html.ts';
+import { prose } from './prose.ts';
 import { column, meaningOf, schemaTable, typeOf } from './schema-view.ts';
 
 export function operationView(method: string, path: string, operation: Operation): Html {
@@ -50,10 +51,12 @@ function bodyView(content: Readonly<Record<string, Media>>): Child {
 
 function responseView(status: string, { description, headers = {}, content = {} }: Response): Html {
   const names = Object.keys(headers);
+  const { lead, list } = prose(description);
   return element(
     'div',
     { class: 'answer' },
-    element('h4', {}, element('code', {}, status), ' ', description),
+    element('h4', {}, element('code', {}, status), ' ', lead),
+    list,
     names.length === 0 ? null : element('p', {}, 'Headers: ', names.map(headerLink)),
     Object.entries(content).map(([type, media]) => [
       element('p', {}, element('code', {}, type), ': ', typeOf(media.schema)),

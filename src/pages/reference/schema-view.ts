@@ -1,6 +1,7 @@
 // A schema of the document as people read it: its type in words, its limits, and a table of its fields.
 import type { Schema } from './api-document.ts';
 import { type Child, element, type Html } from './html.ts';
+import { prose } from './prose.ts';
 
 /** Objects in objects are shown in one table so deep; the document's own are named and linked. */
 const DEPTH_MAX = 4;
@@ -50,6 +51,7 @@ function joined(parts: readonly Child[]): Child {
 function fieldsOf(schema: Schema, path: string, depth: number): Html[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const isRequired = schema.required?.includes(name) === true;
+    const { lead, list } = prose(meaningOf(field));
     const row = element(
       'tr',
       {},
@@ -60,7 +62,7 @@ function fieldsOf(schema: Schema, path: string, depth: number): Html[] {
         isRequired && element('small', {}, 'always there'),
       ),
       element('td', {}, typeOf(field)),
-      element('td', {}, meaningOf(field)),
+      element('td', {}, lead, list),
     );
     return depth === DEPTH_MAX ? [row] : [row, ...fieldsOf(field, `${path}${name}.`, depth + 1)];
   });
