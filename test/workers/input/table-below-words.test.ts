@@ -9,6 +9,10 @@ const HEADER = 'page,views,cost';
 const FILES: Record<string, [lines: readonly string[], width: number | null]> = {
   'a header and two rows': [[...WORDS, HEADER, '/,12,0.50', '/shop,3,0.25'], 3],
   'one row, most of whose columns are numbers': [[...WORDS, HEADER, '/,12,0.50'], 3],
+  'one row, three of whose seven columns are dates and numbers': [
+    [...WORDS, 'booked,value,state,from,to,text,amount', '28.03.24,28.03.24,done,Ada,Bob,Rent,-12.34'],
+    7,
+  ],
   'a blank line behind it': [[...WORDS, HEADER, '/,12,0.50', '/shop,3,0.25', ''], 3],
   'rows without their last cell': [[...WORDS, HEADER, '/,12,', '/shop,3,0.25'], 3],
   'one row, of whose columns one is a number': [[...WORDS, 'page,title,views', '/,Home,12'], null],

@@ -6,8 +6,10 @@ import type { Records } from './records.ts';
 /** Lines above a table are words, or a name and what it stands for. */
 const WORDS_WIDTH_MAX = 2;
 
-/** A header and two rows; with one row alone half of the columns must tell it from words that hold a delimiter. */
+/** A header and two rows; with one row alone so many columns must tell it from words that hold a delimiter. */
 const TABLE_RECORDS_MIN = 3;
+const NAMED_MIN = 2;
+const NAMED_SHARE_MIN = 1 / 3;
 
 /**
  * All records that are wider than words stand one below the other, the first of them is the widest, and it has words where
@@ -27,7 +29,8 @@ export function widthBelowWords(records: Records, usual: number): number | null 
   if (count < 2 || firstWide(records, end) !== null) return null;
   const { typed, alike, named } = compareWithBody(records.at(first), bodyBelow(records, first));
   if (alike > 0 || named < typed) return null;
-  return (count < TABLE_RECORDS_MIN ? named * 2 >= widest : named > 0) ? widest : null;
+  const least = count < TABLE_RECORDS_MIN ? Math.max(NAMED_MIN, widest * NAMED_SHARE_MIN) : 1;
+  return named >= least ? widest : null;
 }
 
 function firstWide(records: Records, start: number): number | null {
