@@ -19,6 +19,7 @@ const FILES: Record<string, [lines: readonly string[], width: number | null]> = 
   'rows without figures': [[...WORDS, 'page,title,text', '/,Home,Hello', '/shop,Shop,Buy'], null],
   'rows and no header': [[...WORDS, '/,12,0.50', '/shop,3,0.25'], null],
   'sentences with commas, apart': [[...WORDS, 'one, two, three', 'word', '1, 2, 3', '4, 5, 6'], null],
+  'a column of sentences': [['Comment', 'good', 'bad', 'so, so, well', '1, 2, 3', '2, 2, 2'], null],
   'a first row that is not the widest': [[...WORDS, HEADER, '/,12,0.50,x', '/shop,3,0.25,y'], null],
 };
 

@@ -1,7 +1,7 @@
 // Finds a short table under more lines of words than it has rows, as in reports of a quiet day: the usual width of its
 // records says one column then, and the table would be lost.
 import { bodyBelow, compareWithBody } from './body-comparison.ts';
-import type { Records } from './records.ts';
+import type { Cells, Records } from './records.ts';
 
 /** Lines above a table are words, or a name and what it stands for. */
 const WORDS_WIDTH_MAX = 2;
@@ -12,8 +12,8 @@ const NAMED_MIN = 2;
 const NAMED_SHARE_MIN = 1 / 3;
 
 /**
- * All records that are wider than words stand one below the other, the first of them is the widest, and it has words where
- * those below have numbers, dates or addresses.
+ * All records that are wider than words stand one below the other, the first of them is the widest, is no sentence, and has
+ * words where those below have numbers, dates or addresses.
  * @param usual the width that most filled records have
  * @returns how wide the table is, null where there is none
  */
@@ -26,7 +26,7 @@ export function widthBelowWords(records: Records, usual: number): number | null 
   for (; records.has(end) && (isWide(records, end) || records.width(end) === records.width(first)); end++)
     if (records.filledWidth(end) > widest) return null;
   const count = end - first;
-  if (count < 2 || firstWide(records, end) !== null) return null;
+  if (count < 2 || firstWide(records, end) !== null || isSentence(records.at(first))) return null;
   const { typed, alike, named } = compareWithBody(records.at(first), bodyBelow(records, first));
   if (alike > 0 || named < typed) return null;
   const least = count < TABLE_RECORDS_MIN ? Math.max(NAMED_MIN, widest * NAMED_SHARE_MIN) : 1;
@@ -36,6 +36,11 @@ export function widthBelowWords(records: Records, usual: number): number | null 
 function firstWide(records: Records, start: number): number | null {
   for (let record = start; records.has(record); record++) if (isWide(records, record)) return record;
   return null;
+}
+
+/** Commas of a sentence have spaces behind them; what stands above it may be the name of a column of sentences. */
+function isSentence(cells: Cells): boolean {
+  return cells.slice(1).every((cell) => /^\s/.test(cell));
 }
 
 function isWide(records: Records, record: number): boolean {
