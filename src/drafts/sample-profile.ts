@@ -1,5 +1,5 @@
 // Reads a whole sample and counts what a draft needs to know of it: how it is read, its rows, its columns. Rows at the foot are held
-// back, as a sum there is no cell of its column.
+// back, as a sum or a note there is no cell of its column.
 import { inputFormats } from '../../workers/input/index.ts';
 import { headerNames } from '../../workers/plan/file-columns.ts';
 import { headerKey } from '../../workers/plan/headers.ts';
@@ -45,7 +45,7 @@ export class SampleRefusedError extends Error {
   }
 }
 
-/** Last rows among which a sum is looked for. */
+/** Last rows among which a sum or notes are looked for. */
 const FOOT_ROWS_MAX = 5;
 
 /** Columns from the left that may say which rows belong together. */
@@ -112,7 +112,7 @@ class RowCounter {
     SampleProfile,
     'columns' | 'bodyRows' | 'blankRows' | 'repeatedHeaders' | 'repeatedRows' | 'foot' | 'fills'
   > {
-    const foot = footersOf(this.#held, this.#bodyRows);
+    const foot = footersOf(this.#held, this.#before.length === 0 ? null : this.#before);
     for (const row of this.#held.slice(0, this.#held.length - foot.length)) this.#take(row);
     return {
       columns: this.#columns,

@@ -1,8 +1,8 @@
-// Rows that are none of the table: sums at its foot, headers in its middle, blank ones; and rows that stand there twice.
+// Rows that are none of the table: sums and notes at its foot, headers in its middle, blank ones; and rows that stand there twice.
 
 import type { ColumnProfile } from '../column-profile.ts';
 import { columnSet, counted, type DraftedSample, type DraftLine, list, quoted, scalar } from '../draft-line.ts';
-import { sumWord } from '../foot-rows.ts';
+import { noteCell, sumWord } from '../foot-rows.ts';
 import { DECIMAL_MARKS } from '../number-cells.ts';
 import { isBlank } from '../sample-profile.ts';
 import { provenNotation } from './number-rules.ts';
@@ -32,13 +32,17 @@ export function footerLines(sample: DraftedSample): DraftLine[] {
   const { profile, names } = sample;
   const [first] = profile.foot;
   if (first === undefined) return [];
-  const word = sumWord(first.cells)!;
+  const word = sumWord(first.cells);
+  const { column, text: known } = word ?? noteCell(first.cells)!;
   const proven = provenFooter(sample);
-  const text = `{stop_when: {where: '${expressionName(names[word.column]!)} == ${expressionText(word.text)}'}}`;
+  const text = `{stop_when: {where: '${expressionName(names[column]!)} == ${expressionText(known)}'}}`;
+  const rows = `${counted(profile.foot.length, 'row')} at the foot`;
   const evidence =
-    proven === null
-      ? `${counted(profile.foot.length, 'row')} at the foot, whose amounts are not the sums of what stands above`
-      : `${counted(profile.foot.length, 'row')} at the foot; ${counted(proven.sums.length, 'amount is the sum', 'amounts are the sums')} of what stands above`;
+    word === null
+      ? `${rows} with one filled cell at most: notes, as it seems`
+      : proven === null
+        ? `${rows}, whose amounts are not the sums of what stands above`
+        : `${rows}; ${counted(proven.sums.length, 'amount is the sum', 'amounts are the sums')} of what stands above`;
   const line = { text, evidence, isActive: proven !== null, rowsDropped: profile.foot.length };
   return [{ place: 'operation', ...line, footer: 'end' }];
 }

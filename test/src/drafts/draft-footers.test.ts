@@ -121,3 +121,44 @@ test('a word for a sum among the rows is no end of them', async (t) => {
     /^# - .*it would take out 8 rows; 1 row at the foot/,
   );
 });
+
+test('notes at the foot are no cells of their column, and stay rows until somebody says where the table ends', async (t) => {
+  const rows = 'day,account,amount\n2024-03-28,Ada,1.50\n2024-03-29,Bob,2.50\n2024-03-30,Cyd,3.25\n';
+  const offered = "# - {stop_when: {where: 'day == \"It''s a report\"'}}";
+  for (const notes of [
+    "It's a report\n",
+    "It's a report,,\n,,\nPrinted by Ada,,\n",
+    "\n\nIt's a report\nb\nc\nd\ne\n",
+  ]) {
+    const lines = await drafted(t, rows + notes);
+    t.ok(
+      lines.some((line) => line.startsWith(offered)),
+      lines.join('\n'),
+    );
+    t.notOk(lines.some((line) => line.includes('fill_down')));
+    t.ok(
+      lines.some((line) => line.startsWith('# - {parse_date: {columns: day')),
+      'active only where all rows pass',
+    );
+    const folder = t.testdir({ 'export.csv': rows + notes });
+    const path = join(folder, 'export.csv');
+    writeFileSync(join(folder, 'draft.yaml'), (await cli('template', 'draft', path)).stdout);
+    const { stdout } = await cli('run', join(folder, 'draft.yaml'), path);
+    for (const note of notes.split(/[,\n]+/)) t.ok(stdout.includes(note));
+  }
+});
+
+test('rows of one cell that are the table are no notes', async (t) => {
+  for (const file of [
+    'a,b,c\nx,1,2\nsix notes\n1\n2\n3\n4\n5\n6\n',
+    'a,b,c\nx,,\ny,,\nz,,\n',
+    'a,b\nx,1\ny,2\nnote,\n',
+    'a,b,c\nonly one,,\n',
+  ]) {
+    const lines = await drafted(t, file);
+    t.notOk(
+      lines.some((line) => line.includes('stop_when')),
+      lines.join('\n'),
+    );
+  }
+});
