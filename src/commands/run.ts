@@ -6,6 +6,7 @@ import { defaultMemoryBudgetBytes } from '../admission/process-memory.ts';
 import { parseBytes } from '../setting-reader.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { delimiter } from './delimiter.ts';
+import { endingNotes } from './ending-notes.ts';
 import { failingRowLines } from './failing-row.ts';
 import { flagsHelp, parseFlags } from './flags.ts';
 import { LocalEngine } from './local-engine.ts';
@@ -91,6 +92,9 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const rejectPaths = rejects.map(({ path }) => path(ending));
   refuseSamePath(targets, rejectPaths);
   refuseOverwriting([...targets, ...rejectPaths], { files: [templatePath, ...inputs], folders });
+  // The summaries alone are JSON lines.
+  if (!switches.has('json'))
+    for (const note of endingNotes([...targets, ...rejectPaths], ending)) io.stderr.write(`${note}\n`);
   const workers = count(values, 'workers');
   const engine = new LocalEngine({
     threads: threadsFor(inputs.length, workers),
