@@ -11,6 +11,8 @@ const OTHER_ENDINGS: ReadonlyMap<string, string> = new Map([
   ['xlsm', 'xlsx'],
 ]);
 
+const COMPRESSED: readonly string[] = ['gz', 'zst', 'zip'];
+
 /**
  * @param paths of the outputs; null: standard output
  * @param ending of the Template's outputs, without a dot
@@ -19,6 +21,8 @@ const OTHER_ENDINGS: ReadonlyMap<string, string> = new Map([
 export function endingNotes(paths: readonly (string | null)[], ending: string): readonly string[] {
   return paths.flatMap((path) => {
     const own = path === null ? '' : extname(path).slice(1).toLowerCase();
+    if (COMPRESSED.includes(own))
+      return [`note: ${path} will hold ${ending} as it is: run does not compress its outputs.`];
     const format = OTHER_ENDINGS.get(own) ?? own;
     if (!outputFormats.has(format) || format === ending) return [];
     return [

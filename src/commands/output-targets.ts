@@ -7,6 +7,7 @@ import {
   constants,
   createReadStream,
   createWriteStream,
+  existsSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -44,6 +45,10 @@ export function outputTargets(
   const wantsFolder = target.endsWith('/') || inputs.length > 1;
   if (wantsFolder && known?.isDirectory() === false) throw new UsageError(`${target} is a file, not a folder.`);
   if (!wantsFolder && known?.isDirectory() !== true) {
+    // Said before the Run and not behind it.
+    const folder = dirname(target);
+    if (!existsSync(folder))
+      throw new UsageError(`There is no folder ${folder} for ${basename(target)}: make it first.`);
     const put = known === undefined || known.isFile() ? place : pour;
     return [{ input: inputs[0]!, path: () => target, keep: (result) => put(result, target) }];
   }

@@ -1,8 +1,8 @@
 // The command line: finds the command in the table, prints help, and turns usage errors into exit status 2.
 import { readFileSync } from 'node:fs';
-import { suggestion } from '../../workers/template/suggestion.ts';
 import { PACKAGE_FOLDER } from '../package-folder.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, EXIT_USAGE, UsageError } from './command.ts';
+import { commandHint } from './command-hint.ts';
 import { COMMANDS } from './index.ts';
 
 /** Runs what the arguments say; resolves with the exit status. Faults of ours reject. */
@@ -13,14 +13,13 @@ export async function runCli(args: readonly string[], io: CommandIo): Promise<nu
     (name === undefined ? io.stderr : io.stdout).write(help());
     return name === undefined ? EXIT_USAGE : EXIT_OK;
   }
-  if (name === '--version' || name === '-V') {
+  if (name === 'version' || name === '--version' || name === '-V') {
     io.stdout.write(`${version()}\n`);
     return EXIT_OK;
   }
   const entry = COMMANDS.find((each) => each.name === name);
   if (entry === undefined) {
-    const names = COMMANDS.map((each) => each.name);
-    io.stderr.write(`template-run: unknown command ${name}.${suggestion(name, names)}\n\n${help()}`);
+    io.stderr.write(`template-run: unknown command ${name}.${await commandHint(name)}\n\n${help()}`);
     return EXIT_USAGE;
   }
   const command = await entry.load();

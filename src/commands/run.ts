@@ -82,6 +82,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const [templatePath, ...inputs] = positionals;
   if (templatePath === undefined || inputs.length === 0)
     throw new UsageError('Write a Template file and an input file.');
+  refuseSwapped(templatePath, inputs[0]!);
   const outputs = outputTargets(inputs, values.get('output') ?? null, io.stdout);
   const rejects = rejectTargets(inputs, values.get('rejects'), io.stdout);
   const read = readLocalTemplate(templatePath, io.stderr);
@@ -94,7 +95,9 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   refuseOverwriting([...targets, ...rejectPaths], { files: [templatePath, ...inputs], folders });
   // The summaries alone are JSON lines.
   if (!switches.has('json'))
-    for (const note of endingNotes([...targets, ...rejectPaths], ending)) io.stderr.write(`${note}\n`);
+    for (const note of endingNotes(targets, ending))
+      io.stderr.write(`${note}
+`);
   const workers = count(values, 'workers');
   const engine = new LocalEngine({
     threads: threadsFor(inputs.length, workers),
@@ -179,6 +182,16 @@ async function runFile(
   }
   io.stderr.write(`${summaryOf(result, json)}\n`);
   return failure === null;
+}
+
+/** A Template may have any name; one that is called so stands first. */
+function refuseSwapped(templatePath: string, input: string): void {
+  if (isTemplateName(templatePath) || !isTemplateName(input)) return;
+  throw new UsageError(`The Template stands first: write run ${input} ${templatePath}.`);
+}
+
+function isTemplateName(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
 }
 
 /** One for each file. A single one is shared by several only on demand: each takes 30 MB. */

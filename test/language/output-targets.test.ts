@@ -46,7 +46,10 @@ t.test('outputs that cannot be made', async (t) => {
   t.match(cli(['run', template, small, '-o', '']), { status: 2, stderr: /-o takes the path of a file or folder/ });
   t.match(cli(['run', template, small, '-o', at('n'.repeat(256))]), { status: 1, stderr: /ENAMETOOLONG/ });
   t.match(cli(['run', template, small, '-o', at('n'.repeat(255))]), { status: 0 }, 'as long as a name can be');
-  t.match(cli(['run', template, small, '-o', at('nowhere/out.csv')]), { status: 1, stderr: /ENOENT/ });
+  t.match(cli(['run', template, small, '-o', at('nowhere/out.csv')]), {
+    status: 2,
+    stderr: /There is no folder \S+nowhere for out\.csv: make it first\./,
+  });
   const left = readdirSync(folder).filter((name) => name.endsWith('.part'));
   t.strictSame(left, [], 'nothing is left');
 });

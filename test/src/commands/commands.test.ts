@@ -28,6 +28,15 @@ t.test('help, version and usage errors', async (t) => {
   t.match(execFileSync(process.execPath, [CLI, '--version'], { encoding: 'utf8' }), /^\d+\.\d+\.\d+\n$/);
   t.match(await cli(), { status: 2, stdout: '' });
   t.match(await cli('keyz'), { status: 2, stderr: /unknown command keyz\. Did you mean "keys"\?/ });
+  t.match(await cli('draft'), { status: 2, stderr: /unknown command draft\. Write template-run template draft\.\n/ });
+  t.match(await cli('list'), { status: 2, stderr: /Write template-run keys list or template-run accounts list\.\n/ });
+  t.match(await cli('Validate'), { status: 2, stderr: /Write template-run template check\.\n/ });
+  t.match(await cli('toString'), { status: 2, stderr: /unknown command toString\.\n/ });
+  t.match(await cli('run', 'in.csv', 'template.yaml'), {
+    status: 2,
+    stderr: /The Template stands first: write run template\.yaml in\.csv\./,
+  });
+  t.equal((await cli('version')).stdout, (await cli('--version')).stdout);
   t.match(await cli('keys', '--help'), { status: 0, stdout: /^template-run keys issue/ });
   t.match(await cli('help', 'keys'), { status: 0, stdout: /^template-run keys issue/ });
   t.match(await cli('keys', 'isue'), { status: 2, stderr: /Did you mean "issue"\?/ });

@@ -33,6 +33,8 @@ test('run says that a file will not be what its ending says', async (t) => {
     const { status, stderr } = await run(format, '-o', path(name));
     t.same({ status, isNoted: stderr.includes('note:') }, { status: 0, isNoted: false }, name);
   }
+  const packed = await run('csv', '-o', path('report.csv.gz'));
+  t.match(packed.stderr, /^note: \S+report\.csv\.gz will hold csv as it is: run does not compress its outputs\.\n/);
   const summary = await run('csv', '-o', path('report.xlsx'), '--json');
   t.doesNotThrow(() => JSON.parse(summary.stderr), 'lines of JSON stay lines of JSON');
   t.match(await run('csv'), { status: 0, stdout: 'a,b\n1,2\n' });
