@@ -25,3 +25,20 @@ test('a step, a metric, a check, a function or a setting that stands as an opera
   t.match(told('datediff'), /If it is for an expression, .* Write days_between\(a, b\)/);
   t.match(told('promote_headers'), /a setting of the Template, beside operations: input: \{header_row: \.\.\.\}/);
 });
+
+test('a value that stands as a key is shown behind its own', async (t) => {
+  const told = (operation: string): readonly string[] =>
+    problemsOf(`operations: [{${operation}}]`).map(({ message }) => message);
+  for (const [operation, message] of [
+    ['aggregate: {group_by: a, metrics: [{count: n}]}', 'Unknown key "count". Write fn: count.'],
+    ['aggregate: {group_by: a, metrics: [{avg: b}]}', 'Unknown key "avg". Write fn: mean.'],
+    ['validate: {rules: [{column: a, not_blank: true}]}', 'Unknown key "not_blank". Write check: required.'],
+    ['sort: {by: [{column: a, desc: true}]}', 'Unknown key "desc". Write order: desc.'],
+    ['window: {columns: [{fn: rank, lead: x}]}', /^Unknown key "lead"\. Known: /],
+    ['aggregate: {group_by: a, metrics: [{fn: count, total: x}]}', /^Unknown key "total"\. Known: /],
+  ] as const) {
+    const messages = told(operation);
+    t.equal(messages.length, 1, messages.join('\n'));
+    t.match(messages[0], message);
+  }
+});

@@ -53,7 +53,7 @@ const MEANINGS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     'match alias aliases synonyms header headers',
     'names_to var_name variable_name key_name',
     'values_to value_name',
-    'required not_null notnull non_null not_empty notempty mandatory',
+    'required not_null notnull non_null not_blank not_empty notempty mandatory',
     'xlsx excel xls workbook',
     'operations steps transforms transformations pipeline',
     'header_row skip_rows skip_lines',

@@ -136,7 +136,10 @@ function unknownKey(
   const kind = isOperation ? `parameter ${JSON.stringify(name)} of ${op}` : `key ${JSON.stringify(name)}`;
   const home = homeOf(name, parent);
   const near =
-    (isOperation && parameterHint(op, name, operations)) || meantName(name, free) || homeByMeaning(name, parent);
+    (isOperation && parameterHint(op, name, operations)) ||
+    ownerOf(name, free, parent) ||
+    meantName(name, free) ||
+    homeByMeaning(name, parent);
   const other = isOperation ? columnForm(name, parent, data) || parameterHint(op, '*', operations) : '';
   const meant = home === null ? near || other : ` It belongs into ${JSON.stringify(home)}.`;
   // What is the operation's own first: that is what was meant.
@@ -164,6 +167,17 @@ function homeOf(name: string, parent: Schema): string | null {
   const sections = Object.entries((parent['properties'] ?? {}) as Readonly<Record<string, Schema>>);
   const home = sections.find(([, section]) => Object.hasOwn((section['properties'] ?? {}) as object, name));
   return home?.[0] ?? null;
+}
+
+/** The key that is not there, one of whose values this is: `count: n` among metrics is meant as `fn: count`. */
+function ownerOf(name: string, free: readonly string[], parent: Schema): string {
+  const properties = (parent['properties'] ?? {}) as Readonly<Record<string, Schema>>;
+  for (const key of free) {
+    const values = ((properties[key]?.['enum'] ?? []) as readonly unknown[]).filter((each) => typeof each === 'string');
+    const value = values.includes(name) ? name : sameMeaning(name, values);
+    if (value !== null) return ` Write ${key}: ${value}.`;
+  }
+  return '';
 }
 
 /** The same for a word of other languages. */
