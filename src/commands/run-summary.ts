@@ -12,8 +12,14 @@ export interface LocalResult {
   readonly milliseconds: number;
 }
 
+export interface Summary {
+  readonly json: boolean;
+  /** Rejected rows go to a file, whose name the author has just written. */
+  readonly keepsRejects: boolean;
+}
+
 /** One JSON line, or a few lines to read. */
-export function summaryOf(result: LocalResult, json: boolean): string {
+export function summaryOf(result: LocalResult, { json, keepsRejects }: Summary): string {
   const { input, outcome, milliseconds } = result;
   const { report, rowsWritten, truncated, failure } = outcome;
   if (json) {
@@ -35,8 +41,12 @@ export function summaryOf(result: LocalResult, json: boolean): string {
     head + (truncated ? ', cut at the cap' : ''),
     ...codeLines('input', report.input.errors, report.input.places),
     ...operationLines(result),
-    ...(report.rejects === undefined ? [] : [`  ${counted(report.rejects.rows, 'row')} rejected (--rejects FILE)`]),
+    ...(report.rejects === undefined ? [] : [rejectedLine(report.rejects.rows, keepsRejects)]),
   ].join('\n');
+}
+
+function rejectedLine(rows: number, isKept: boolean): string {
+  return `  ${counted(rows, 'row')} rejected${isKept ? '' : ' and left out: --rejects FILE keeps them'}`;
 }
 
 function operationLines({ outcome }: LocalResult): string[] {

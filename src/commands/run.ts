@@ -180,7 +180,7 @@ async function runFile(
     const lines = await failingRowLines(engine, input, showCell, failure.place);
     io.stderr.write(`${lines.join('\n')}\n`);
   }
-  io.stderr.write(`${summaryOf(result, json)}\n`);
+  io.stderr.write(`${summaryOf(result, { json, keepsRejects: targets.length > 1 })}\n`);
   return failure === null;
 }
 

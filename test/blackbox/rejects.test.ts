@@ -63,7 +63,9 @@ t.test('run --rejects', async (t) => {
         resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
       );
     });
+  t.match((await run(at('rows.csv'))).stderr, /rejected and left out: --rejects FILE keeps them/);
   const one = await run(at('rows.csv'), '--rejects', at('bad.csv'));
+  t.match(one.stderr, /rows? rejected\n/);
   t.match(one, { status: 0, stdout: 'n,x\n1,a\n3,c\n', stderr: '1 row rejected' });
   t.equal(readFileSync(at('bad.csv'), 'utf8'), REJECTS);
   const two = await run(at('rows.csv'), at('more.csv'), '-o', at('good/'), '--rejects', at('bad/'));
