@@ -185,6 +185,7 @@ const FOREIGN: Readonly<Record<string, RegExp>> = {
   "{set: {columns: {c: 'a || b'}}}": /joins conditions, but this is string\. Write a \+ b/,
   "{set: {columns: {c: 'date(a) - date(b)'}}}": /- does not take date and date\. Write days_between\(from, to\)/,
   "{set: {columns: {c: 'date(a) - 1'}}}": /Write add_days\(d, -n\)/,
+  '{set: {columns: {c: "1 < int(a) <= 5"}}}': /Write a < b && b <= c\./,
   "{set: {columns: {c: 'lag(a)'}}}": /operations aggregate and window/,
   '{filter: {where: \'a =~ "x"\'}}': /Write x\.matches/,
 };

@@ -26,7 +26,8 @@ export function noOverload(
   if (node.kind === 'binary') {
     if (shown.includes('null')) return `${node.operator} beside null always gives null. Write x == null to ask for it.`;
     const [left, right] = types as [Type, Type];
-    const hint = calendarHint(node.operator, left, right) || textHint(types) || conversionHint(left, right);
+    const hint =
+      calendarHint(node.operator, left, right) || chainHint(node) || textHint(types) || conversionHint(left, right);
     return `${node.operator} does not take ${shown[0]} and ${shown[1]}.${hint}`;
   }
   if (node.kind === 'unary') return `- does not take ${shown[0]}.${textHint(types)}`;
@@ -57,6 +58,14 @@ function calendarHint(operator: string, left: Type, right: Type): string {
   const days = operator === '-' ? '-n' : 'n';
   return ` Write add_days(d, ${days}) or add_months(d, ${days}).`;
 }
+
+/** Comparisons do not go on: `1 < x < 5` would compare true with 5. */
+function chainHint({ operator, left }: BinaryNode): string {
+  const goesOn = left.kind === 'binary' && ORDERS.has(operator) && ORDERS.has(left.operator);
+  return goesOn ? ` Write a ${left.operator} b && b ${operator} c.` : '';
+}
+
+const ORDERS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=']);
 
 function conversionHint(left: Type, right: Type): string {
   const kinds = [left.kind, right.kind];
