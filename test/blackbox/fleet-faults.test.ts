@@ -203,7 +203,7 @@ t.test('the way to Redis stalls, for one node and for all', { skip }, async (t) 
       );
       t.comment(`not ready after ${Math.round(performance.now() - stalledAt)} ms`);
     }
-    if (stalled.length === 1) expectNew(t, await fleet.client(1, 'free').upload('pick', [file(CSV)]));
+    if (stalled.length === 1) expectTaken(t, await fleet.client(1, 'free').upload('pick', [file(CSV)]));
     await pause(Math.max(0, 30_000 - (performance.now() - stalledAt)));
     for (const node of stalled) proxies[node]!.goOn();
     for (const node of stalled)
@@ -219,9 +219,15 @@ t.test('the way to Redis stalls, for one node and for all', { skip }, async (t) 
     t.strictSame(givenUp, stalled.length === 1 ? [1, 0] : [1, 0], 'nobody is given up where all are cut off');
     const inFlight = async (): Promise<string> => fleet.redis.command('HLEN', 'tr1:{free}:flight');
     t.equal(await until(inFlight, (left) => left === ':0', 60_000), ':0', 'no claim is left');
-    expectNew(t, await fleet.client(0, 'free').upload('pick', [file(CSV)]));
+    expectTaken(t, await fleet.client(0, 'free').upload('pick', [file(CSV)]));
   }
 });
+
+/** On a busy machine the Run may outlast the wait of its POST. */
+function expectTaken(t: Test, answer: Answer): void {
+  t.ok(answer.status === 201 || answer.status === 202, answer.text.slice(0, 300));
+  t.equal(answer.headers['idempotent-replayed'], undefined, 'is no replay');
+}
 
 t.test(
   'a full Redis, and one that has become a replica: 503, and all is well when that is over',
