@@ -11,6 +11,7 @@ const OTHER_ENDINGS: ReadonlyMap<string, string> = new Map([
   ['xlsm', 'xlsx'],
 ]);
 
+/** Endings of compressed files: `run` writes none. */
 const COMPRESSED: readonly string[] = ['gz', 'zst', 'zip'];
 
 /**

@@ -94,10 +94,7 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   refuseSamePath(targets, rejectPaths);
   refuseOverwriting([...targets, ...rejectPaths], { files: [templatePath, ...inputs], folders });
   // The summaries alone are JSON lines.
-  if (!switches.has('json'))
-    for (const note of endingNotes(targets, ending))
-      io.stderr.write(`${note}
-`);
+  if (!switches.has('json')) for (const note of endingNotes(targets, ending)) io.stderr.write(`${note}\n`);
   const workers = count(values, 'workers');
   const engine = new LocalEngine({
     threads: threadsFor(inputs.length, workers),
