@@ -28,6 +28,12 @@ const TIME_STEP_MILLISECONDS = 2_000;
 /** Bytes read at once: each piece is hashed on the event loop, in a fifth of a millisecond. */
 const PIECE_BYTES = 262_144;
 
+/**
+ * A folder is listed again when a name of the list leads nowhere: the folder was moved away in between, and half a list of
+ * accounts would take the rights of the other half. A link that leads nowhere, or names that come and go all the time, end it.
+ */
+const LISTINGS_MAX = 3;
+
 /** What editors, copies and orchestrators leave beside: hidden files, backups, files being written. */
 const IGNORED = /^\.|^#.*#$|~$|\.(?:tmp|swp|bak)$/;
 
@@ -67,7 +73,19 @@ export class CatalogFolder {
   }
 
   /** Files and folders in a folder, by name; none when it does not exist. */
-  async list(folder: string): Promise<readonly CatalogFile[]> {
+  async list(folder: string, listing = 1): Promise<readonly CatalogFile[]> {
+    const files: CatalogFile[] = [];
+    for (const name of await this.#names(folder)) {
+      const counted = this.#problems.count;
+      const file = await this.find(folder === '' ? name : `${folder}/${name}`);
+      if (file !== null) files.push(file);
+      else if (this.#problems.count === counted && listing < LISTINGS_MAX) return this.list(folder, listing + 1);
+    }
+    return files;
+  }
+
+  /** What is in a folder, sorted. */
+  async #names(folder: string): Promise<readonly string[]> {
     const names: string[] = [];
     try {
       for await (const entry of await opendir(join(this.#root, folder))) {
@@ -81,12 +99,7 @@ export class CatalogFolder {
     } catch (fault) {
       if (reason(fault) !== 'ENOENT') this.#unreadable(folder, fault);
     }
-    const files: CatalogFile[] = [];
-    for (const name of names.sort()) {
-      const file = await this.find(folder === '' ? name : `${folder}/${name}`);
-      if (file !== null) files.push(file);
-    }
-    return files;
+    return names.sort();
   }
 
   /** null when there is no such file, or after a problem: a link out of the folder, a device, a pipe. */

@@ -38,8 +38,11 @@ export async function readAccess(catalog: CatalogFolder, before?: Access): Promi
   const reusable = before?.plans === known ? before.accounts : new Map<string, AccessFile>();
   const counted = problems.count;
   const files = await folder.list('accounts');
-  const hasVanished = files.length === 0 && (before?.accounts.size ?? 0) > 0;
-  if (hasVanished) problems.add('accounts', '', 'is missing or empty, and was not before: the old accounts go on.');
+  if (files.length === 0 && before !== undefined && before.accounts.size > 0) {
+    problems.add('accounts', '', 'is missing or empty, and was not before: the old accounts go on.');
+    // They stay what was read before: the next reading, with the folder still away, must not take none for all there are.
+    return { plans: known, plansVersion, accounts: before.accounts, isWhole: false, problems };
+  }
   const isWhole = problems.count === counted;
   const accounts = new Map<string, AccessFile>();
   const keyPlaces = new Map<string, string>();

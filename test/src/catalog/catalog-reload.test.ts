@@ -216,6 +216,7 @@ t.test('what has vanished is a refused catalog; back again, it is read', async (
       await until(() => events.at(-1)?.event === 'catalog_refused'),
       `${name || 'all'}: ${problemsIn(events.at(-1))}`,
     );
+    t.notOk(await store.reload(), 'nor is it there when it is read once more');
     t.ok(store.current === before, 'the old one goes on');
     renameSync(join(directory, `../away`), path);
     t.ok(await until(() => events.at(-1)?.event === 'catalog_loaded'), `${name || 'all'} back`);
@@ -233,6 +234,26 @@ t.test('what has vanished is a refused catalog; back again, it is read', async (
   renameSync(join(directory, 'templates'), join(directory, '../gone'));
   checker.letGo();
   t.notOk(await halfway, 'a folder that vanishes while it is read');
+});
+
+t.test('accounts that are moved away and back while they are read lose nothing', async (t) => {
+  const directory = write(join(t.testdir(), 'catalog'), SOUND);
+  for (let index = 0; index < 60; index += 1) write(directory, { [`accounts/other${index}.json`]: {} });
+  const { store, events } = await open(directory);
+  t.teardown(() => store.close());
+  const [place, away] = [join(directory, 'accounts'), join(directory, '../away')];
+  for (let turn = 0; turn < 60; turn += 1) {
+    const reading = store.reload();
+    await sleep(turn % 10);
+    renameSync(place, away);
+    await Promise.all([reading, store.reload()]);
+    renameSync(away, place);
+  }
+  t.notOk(
+    events.some(({ event }) => event === 'access_withdrawn'),
+    'no right is withdrawn',
+  );
+  t.ok(await store.reload(), 'and all of it is read in the end');
 });
 
 t.test('a catalog that is a link is another one when the link is turned, and again', async (t) => {
