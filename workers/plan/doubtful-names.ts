@@ -1,5 +1,6 @@
 // Which names of columns are in doubt behind an operation in trouble: what later operations are told of their types or
 // absence only follows from it, and would hide the cause.
+import { isMapping } from '../template/mapping.ts';
 import { pointerSegments } from '../template/pointer.ts';
 
 /** A problem inside a step: pointer, code, message. */
@@ -67,10 +68,6 @@ function valueAt(step: Readonly<Record<string, unknown>>, pointer: string): unkn
     value = (value as Readonly<Record<string, unknown>>)[segment];
   }
   return value;
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const partsOf = (value: unknown): unknown[] => (isMapping(value) ? Object.values(value) : []);

@@ -6,6 +6,7 @@ import { ColumnPatterns } from './column-pattern.ts';
 import type { Fragments } from './fragments.ts';
 import { collectPlaceholders, expandFragments } from './fragments.ts';
 import type { OperationTable, TemplateLanguage } from './language.ts';
+import { isMapping } from './mapping.ts';
 import { metaVariables } from './meta-variables.ts';
 import { type LineOf, stepsOf } from './normalise-operation.ts';
 import type { OperationEntry } from './operation-forms.ts';
@@ -99,7 +100,8 @@ function checkRoot(
     const entries = [...operations, ...besideOperations(listed, fragments, used)].filter((entry) => !entry.broken);
     const unsound = checkSchema(source, entries, { broken, validator, operations: table }, report);
     if (NEEDED_SECTIONS.some((name) => unsound.has(name))) return null;
-    source = Object.fromEntries(Object.entries(source).filter(([name]) => !unsound.has(name)));
+    const sound = Object.fromEntries(Object.entries(source).filter(([name]) => !unsound.has(name)));
+    source = unsound.has('input') ? { ...sound, input: namesAroundTable(source['input']) } : sound;
   }
   checkTables(source['tables'], options.tables, report);
   return checkMeaning(source, { operations, broken, language, lineOf, secrets: options.secrets }, report);
@@ -107,6 +109,13 @@ function checkRoot(
 
 /** Without these nothing can be said of what operations mean; in the place of others their defaults will do. */
 const NEEDED_SECTIONS = ['operations', 'fragments', 'tables'];
+
+/** Of a broken section `input`, the values that expressions name: they are not at fault, whatever is wrong with them there. */
+function namesAroundTable(input: unknown): Readonly<Record<string, unknown>> {
+  const named = (section: unknown): Readonly<Record<string, unknown>> =>
+    isMapping(section) ? Object.fromEntries(Object.keys(section).map((name) => [name, { record: 0, field: 1 }])) : {};
+  return isMapping(input) ? { preamble: named(input['preamble']), footer: named(input['footer']) } : {};
+}
 
 function fragmentsOf(source: unknown, table: OperationTable, report: ReportProblem): Fragments {
   if (source === undefined || source === null) return new Map();

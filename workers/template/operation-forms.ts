@@ -1,6 +1,7 @@
 // Brings each entry of a list of operations into one form, `{op: name, ...}`: a file may also write `{name: {...}}`.
 import { baseParameters } from '../execution/parameters/base-parameters.ts';
 import type { OperationTable } from './language.ts';
+import { isMapping } from './mapping.ts';
 import { operationHint } from './operation-hint.ts';
 import { pointerSegment } from './pointer.ts';
 import { suggestion } from './suggestion.ts';
@@ -118,10 +119,6 @@ function isAvailable({ name, pointer }: SoundEntry, table: OperationTable, repor
   const list = hint === '' ? ` Known: ${[...table.keys(), 'use', 'comment'].join(', ')}.` : hint;
   report(pointer, 'UNKNOWN_OPERATION', `There is no operation ${JSON.stringify(name)}.${list}`);
   return false;
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Without a prototype, as everything that holds keys of a Template. */

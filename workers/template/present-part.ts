@@ -1,6 +1,7 @@
 // The part of a schema by which given values can be held: what it says of keys that none of them has is left out, so that
 // a function made of it is small.
 import type { JsonSchema } from './json-schema.ts';
+import { isMapping } from './mapping.ts';
 
 /** @param values that will be held against the schema; the answer for each is that of the whole schema */
 export function presentPart(schema: JsonSchema, values: readonly unknown[]): JsonSchema {
@@ -18,8 +19,4 @@ export function presentPart(schema: JsonSchema, values: readonly unknown[]): Jso
   }
   if (isMapping(items)) part['items'] = presentPart(items, values.filter(Array.isArray).flat());
   return part;
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -218,6 +218,18 @@ operations:
   ]);
 });
 
+test('a broken input does not make its values look undeclared', async (t) => {
+  const template = `input: {comment: "#", preamble: {start: {pattern: "x", wrong: 1}}, footer: {total: 1}}
+operations: [{set: {columns: {a: run.meta.start, b: run.meta.total, c: run.meta.ned}}}]
+`;
+  const undeclared = problemsOf(template).filter(({ code }) => code === 'EXPR_UNKNOWN_COLUMN');
+  t.strictSame(
+    undeclared.map(({ pointer }) => pointer),
+    ['/operations/0/set/columns/c'],
+    'but for one that is',
+  );
+});
+
 test('settings that exclude each other', async (t) => {
   const cases: [string, string][] = [
     ['input: {csv: {delimiter: ";;"}}', '/input/csv/delimiter'],
