@@ -221,6 +221,37 @@ test('a column that is read and not declared is a problem where others are dropp
   t.match(JSON.parse(json.stdout), { problems: [{ code: 'UNDECLARED_COLUMN', line: 5 }], notes: [] });
 });
 
+test('whole numbers that are divided are noted, for the fraction goes', async (t) => {
+  const noted = async (expression: string): Promise<string> => {
+    const cast = '  - {cast: {columns: {a: integer, b: integer, c: decimal}}}\n';
+    const set = `  - {set: {columns: {x: '${expression}'}}}\n`;
+    const folder = t.testdir({ 'a.yaml': `operations:\n${cast}${set}` });
+    return (await template('check', join(folder, 'a.yaml'))).stdout;
+  };
+  for (const doubtful of [
+    'a / b',
+    'a / 22046',
+    '100 * (a / b)',
+    'a / b * 100',
+    'int(n) / 3',
+    '1.5d * decimal(a / b)',
+  ]) {
+    t.match(await noted(doubtful), /note, line 3: Of two whole numbers, \/ leaves the fraction off/, doubtful);
+  }
+  for (const meant of [
+    'a / c',
+    'decimal(a) / b',
+    'a * 100d / b',
+    'int(a / b)',
+    'a / 10 * 10',
+    'run.row / 100',
+    '7 / 2',
+  ]) {
+    t.match(await noted(meant), /: sound/, meant);
+    t.notMatch(await noted(meant), / note, /, meant);
+  }
+});
+
 test('a text that is compared with "" is noted, for empty cells are null', async (t) => {
   const noted = async (where: string, input = ''): Promise<string> => {
     const folder = t.testdir({ 'a.yaml': `${input}operations:\n  - {filter: {where: '${where}'}}\n` });

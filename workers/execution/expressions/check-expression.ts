@@ -2,6 +2,7 @@
 import type { ColumnType } from '../../batch/schema.ts';
 import { checkExpression } from '../../expression/check/checker.ts';
 import { emptyComparisonNote, emptyComparisons } from '../../expression/check/empty-comparison.ts';
+import { integerDivisionNote } from '../../expression/check/integer-division.ts';
 import { lineCommentNote } from '../../expression/check/line-comment.ts';
 import type { CheckedExpression } from '../../expression/check/resolution.ts';
 import { typeText } from '../../expression/check/type.ts';
@@ -34,9 +35,8 @@ export function checkRowExpression(
     if (checked.expression.readsRunRow) scope.uses.add('run_row');
     if (checked.expression.dependsOnDay) scope.uses.add('started_at');
     for (const each of emptyComparisons(checked.expression)) scope.note(pointer, emptyComparisonNote(each));
-    const comment = lineCommentNote(source);
-    if (comment !== null) scope.note(pointer, comment);
-    if (doubt !== null) scope.note(pointer, doubt);
+    for (const each of [lineCommentNote(source), integerDivisionNote(checked.expression), doubt])
+      if (each !== null) scope.note(pointer, each);
     return checked.expression;
   }
   for (const { code, message, offset } of checked.problems) {
