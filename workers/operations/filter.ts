@@ -17,6 +17,11 @@ export const filter = defineOperation({
       names: 'where having filter_rows select_rows keep_rows query grep keep_if only',
       form: "where: '...'",
     },
+    {
+      names:
+        'drop_rows remove_rows delete_rows exclude_rows drop_if remove_if filter_out reject_rows discard delete_if',
+      form: "where: '...', mode: drop",
+    },
   ],
   parameters: Type.Object({
     where: Type.String({
