@@ -84,6 +84,34 @@ operations: [{filter: {where: '!n.startsWith("HDR")'}}, {set: {columns: {date: r
     output: 'n,date\n1,0926\n2,0926\n',
   },
   {
+    name: 'comments at the head of a file, before its records',
+    template: `input:
+  csv: {comment: "#"}
+  preamble: {start: {pattern: '^Start date: (\\d+)'}, by: {pattern: 'by (\\w+)'}, no: {pattern: '^No (\\d+)', required: false}}
+operations: [{set: {columns: {start: run.meta.start, by: run.meta.by, no: run.meta.no}}}]`,
+    input: '# Start date: 20260901\n\n#End date: 20260930\nMade by Ann\nn,m\n1,2\n# No 3\n4,5\n',
+    output: 'n,m,start,by,no\n1,2,20260901,Ann,\n4,5,20260901,Ann,\n',
+  },
+  {
+    name: 'comments are no records, and are looked through where there is no header',
+    template: `input:
+  csv: {comment: "//", header_row: none, delimiter: ","}
+  preamble: {day: {pattern: '^day (\\S+)'}, first: {record: 0, field: 1}}
+operations: [{set: {columns: {day: run.meta.day, first: run.meta.first}}}]`,
+    input: '// day 2026-01-31\r\n1,2\r\n3,4\r\n',
+    output: 'column_1,column_2,day,first\n1,2,2026-01-31,1\n3,4,2026-01-31,1\n',
+  },
+  {
+    name: 'comments above fixed columns',
+    template: `input:
+  fixed: {columns: [{name: n, start: 1, length: 4}]}
+  csv: {comment: "#"}
+  preamble: {day: {pattern: '^day (\\S+)'}}
+operations: [{set: {columns: {day: run.meta.day}}}]`,
+    input: '# day 2026-01-31\r\n1\r\n2\r\n',
+    output: 'n,day\n1,2026-01-31\n2,2026-01-31\n',
+  },
+  {
     name: 'the first lines of a file of lines',
     template: `input: {format: lines, preamble: {day: {record: 1, field: 1}}}
 operations: [{slice: {skip: 2}}, {set: {columns: {day: run.meta.day}}}]`,

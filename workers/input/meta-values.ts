@@ -42,10 +42,24 @@ export class MetaSearch {
     for (const value of this.#wanted) {
       if (this.#found.has(value.name) || (value.record !== null && value.record !== record)) continue;
       const text = value.field === null ? texts.join(delimiter) : (texts[value.field - 1] ?? '');
-      const found = value.expression === null ? text : matchOf(value.expression, text);
-      if (found === null || found.length > META_CHARACTERS_MAX || this.#nullValues.has(found)) continue;
-      this.#found.set(value.name, found);
+      this.#put(value.name, value.expression === null ? text : matchOf(value.expression, text));
     }
+  }
+
+  /** @param lines above the first record, which are none: only a pattern without a place looks through them */
+  takeComments(lines: readonly string[]): void {
+    for (const value of this.#wanted) {
+      if (value.expression === null || value.record !== null || value.field !== null) continue;
+      for (const line of lines) {
+        if (this.#found.has(value.name)) break;
+        this.#put(value.name, matchOf(value.expression, line));
+      }
+    }
+  }
+
+  #put(name: string, found: string | null): void {
+    if (found === null || found.length > META_CHARACTERS_MAX || this.#nullValues.has(found)) return;
+    this.#found.set(name, found);
   }
 
   /** Null where nothing was found. */

@@ -168,8 +168,8 @@ export const inputSection = Type.Object({
     description: 'XLSX: hidden rows and columns are read like others, or left out (`skip`).',
   }),
   preamble: metaValues(
-    'Values that stand above the header, by the names that `run.meta.<name>` has for them: CSV, fixed columns, XLSX. Of CSV and fixed ' +
-      'columns without a header they stand in the first records, which stay rows.',
+    'Values that stand above the header, by the names that `run.meta.<name>` has for them: CSV, fixed columns, XLSX; also in comments ' +
+      '(`csv.comment`) at the head of the file. Of CSV and fixed columns without a header they stand in the first records, which stay rows.',
   ),
   footer: metaValues(
     'Values in the last records, for CSV and fixed columns: by pattern the last record that it is found in. The Run waits for the ' +

@@ -9,8 +9,7 @@ import { guessed } from '../encoding/undecodable.ts';
 import type { FileStart } from '../file-start.ts';
 import { readFooter } from '../footer.ts';
 import type { OpenSettings } from '../format.ts';
-import { MetaSearch } from '../meta-values.ts';
-import { valuesOfFirstRows } from '../preamble.ts';
+import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
 import type { RowReader } from '../reader.ts';
 import type { ByteSource } from '../source/source.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
@@ -47,11 +46,11 @@ export function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettin
   const headerRow = form.headerRow === null || separator === null ? form.headerRow : form.headerRow + 1;
   const footer =
     settings.input.footer.length === 0 ? null : yield* readFooter({ delimiter, quote, encoding }, settings);
-  const { preamble } = settings.input;
+  const preamble = settings.input.preamble.length > 0 ? preambleSearch(text, settings.input) : undefined;
   // Without a header nothing stands above it: the first rows are looked at.
   const first =
-    headerRow === null && preamble.length > 0
-      ? valuesOfFirstRows(sample, start.isWhole, { delimiter, quote }, settings.input)
+    headerRow === null && preamble !== undefined
+      ? valuesOfFirstRows(preamble, sample, start.isWhole, { delimiter, quote })
       : null;
   let source = textSource(footer?.source ?? raw, encoding, settings);
   let comments: UncommentedSource | undefined;
@@ -74,7 +73,7 @@ export function* openCsv(raw: ByteSource, start: FileStart, settings: OpenSettin
     strayQuotes: csv.strayQuotes,
     type: form.delimiter === '\t' ? 'tsv' : 'csv',
     encoding: encoding.name,
-    preamble: preamble.length > 0 && first === null ? new MetaSearch(preamble, settings.input.nullValues) : undefined,
+    preamble: first === null ? preamble : undefined,
     meta: footer === null && first === null ? undefined : { ...first, ...footer?.values },
     largeRow: settings.largeRow,
     readAhead: settings.readAhead,

@@ -7,8 +7,7 @@ import { textSource } from '../encoding/text-source.ts';
 import { certain } from '../explanation.ts';
 import { readFooter } from '../footer.ts';
 import type { StreamedFormat } from '../format.ts';
-import { MetaSearch } from '../meta-values.ts';
-import { valuesOfFirstRows } from '../preamble.ts';
+import { preambleSearch, valuesOfFirstRows } from '../preamble.ts';
 import { refusalOf } from '../refusal.ts';
 import { UncommentedSource, uncommented } from '../source/uncommented-source.ts';
 
@@ -44,8 +43,9 @@ export const fixedFormat: StreamedFormat = {
     const headerRow = header === 'none' ? null : header;
     const first = start.text(csv.encoding);
     const sample = csv.comment === null ? first : uncommented(first, csv.comment);
+    const preamble = preambleSearch(first, settings.input);
     const above =
-      headerRow === null ? valuesOfFirstRows(sample, start.isWhole, { delimiter: '', quote: '' }, settings.input) : {};
+      headerRow === null ? valuesOfFirstRows(preamble, sample, start.isWhole, { delimiter: '', quote: '' }) : {};
     return yield* openFixedReader({
       format: FIXED,
       heap: settings.arena.heap,
@@ -58,7 +58,7 @@ export const fixedFormat: StreamedFormat = {
       nullValues,
       ragged: csv.ragged,
       largeRow: settings.largeRow,
-      preamble: new MetaSearch(settings.input.preamble, nullValues),
+      preamble,
       values: { ...above, ...footer?.values },
     });
   },

@@ -116,16 +116,38 @@ export class UncommentedSource extends ConvertedSource {
 
 /** The first part of a file without such lines, for those who find out its form: nobody knows its quotes yet. */
 export function uncommented(bytes: Uint8Array, mark: string): Uint8Array {
+  return Buffer.concat([...linesOf(bytes)].filter((line) => !beginsWith(line, Buffer.from(mark))));
+}
+
+/**
+ * The comments before the first record of the file, without their marks and the blanks around them.
+ * @param bytes its first part: a last line without a line break may be cut off, and is left out
+ */
+export function leadingComments(bytes: Uint8Array, mark: string): readonly string[] {
+  const found: string[] = [];
   const wanted = Buffer.from(mark);
+  for (const line of linesOf(bytes)) {
+    const text = line.toString('utf8').trim();
+    const isEnded = line.at(-1) === LF || line.at(-1) === CR;
+    if (isEnded && beginsWith(line, wanted)) found.push(text.slice(mark.length).trim());
+    else if (text !== '') break;
+  }
+  return found;
+}
+
+/** Each with its line break: LF, CRLF or CR. */
+function* linesOf(bytes: Uint8Array): Generator<Buffer> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const kept: Uint8Array[] = [];
   for (let from = 0; from < text.length; ) {
     let end = from;
     while (end < text.length && text[end] !== LF && text[end] !== CR) end++;
     if (text[end] === CR && text[end + 1] === LF) end++;
     end = Math.min(end + 1, text.length);
-    if (!text.subarray(from, from + wanted.length).equals(wanted)) kept.push(text.subarray(from, end));
+    yield text.subarray(from, end);
     from = end;
   }
-  return Buffer.concat(kept);
+}
+
+function beginsWith(line: Buffer, mark: Buffer): boolean {
+  return line.subarray(0, mark.length).equals(mark);
 }
