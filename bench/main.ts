@@ -1,6 +1,7 @@
 // `npm run bench`: measures what the options ask for, prints each table as it is ready, and writes it into
 // RESULTS.md when asked.
 import { mkdirSync, rmSync } from 'node:fs';
+import { benchBudget } from './budget.ts';
 import { benchEngine, type EngineResult } from './engine.ts';
 import { benchGrowth } from './growth.ts';
 import { describeMachine, machineLines } from './machine.ts';
@@ -81,8 +82,9 @@ async function run(settings: Settings): Promise<void> {
     if (section !== null) onSection(section);
   }
   if (parts.has('growth')) onSection(benchGrowth({ folder, bytes, rounds, limits, progress: line }));
+  const { rows } = settings;
+  if (parts.has('budget')) benchBudget({ folder, bytes, rows, workloads, progress: line }, onSection);
   if (parts.has('operations')) {
-    const { rows } = settings;
     const onResult = (result: OperationResult): void => {
       line.clear();
       console.log(operationLine(result));

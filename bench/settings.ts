@@ -15,6 +15,7 @@ export const PARTS = [
   'small-runs',
   'latency',
   'growth',
+  'budget',
   'workers',
   'fleet',
   'studio',

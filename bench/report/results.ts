@@ -22,6 +22,7 @@ const SERVICE_SECTIONS = [
   'fleet',
   'studio',
   'growth',
+  'budget',
   'operations',
 ];
 

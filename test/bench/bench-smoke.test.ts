@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import t from 'tap';
 import { type Answer, compareAnswers, readAnswer } from '../../bench/answers.ts';
+import { benchBudget } from '../../bench/budget.ts';
 import { templateRun } from '../../bench/contenders/template-run.ts';
 import { TextWriter } from '../../bench/contenders/text-writer.ts';
 import { INPUTS } from '../../bench/inputs/index.ts';
@@ -93,6 +94,23 @@ t.test('a process of its own measures a run within a memory budget', async (t) =
   t.equal(found.outputBytes, readFileSync(output).length);
   compareAnswers(workload, 'csv-parse', await ownAnswer(workload), readAnswer(output, workload));
   t.throws(() => measure({ ...job, input: join(folder, 'none.csv'), budgetBytes: null }), /template-run on W6 ended/);
+});
+
+t.test('within a budget every job has the bytes that it has without one', async (t) => {
+  const sections: Section[] = [];
+  const rows = OPERATION_ROWS.filter(({ covers }) => covers === 'sort').slice(0, 1);
+  const settings = {
+    folder,
+    bytes: INPUT_BYTES,
+    rows,
+    workloads: [workloadNamed('W4')],
+    progress: { show() {}, clear() {} },
+  };
+  benchBudget(settings, (section) => sections.push(section));
+  t.strictSame(
+    sections[0]?.rows.map(([title]) => title),
+    [workloadNamed('W4').title, rows[0]?.name],
+  );
 });
 
 t.test('every operation of the language has a row of the table, and fifteen and eight families beside', async (t) => {

@@ -1,0 +1,120 @@
+// Every workload and operation on a file of five times the benchmark's size within a memory budget of 256 MiB: the output
+// has the same bytes as without one, and the process stays within the budget and its base. template-run alone.
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { REJECTS_SUFFIX } from '../workers/protocol/messages.ts';
+import { INPUTS } from './inputs/index.ts';
+import { type Measure, measure } from './measure.ts';
+import { jobOf, type OperationRow } from './operations/operation-row.ts';
+import type { Progress } from './progress.ts';
+import type { Section } from './report/section.ts';
+import type { Job } from './workloads/job.ts';
+import type { Workload } from './workloads/workload.ts';
+
+export interface BudgetSettings {
+  readonly folder: string;
+  /** Of the benchmark; the files here are larger. */
+  readonly bytes: number;
+  readonly rows: readonly OperationRow[];
+  readonly workloads: readonly Workload[];
+  readonly progress: Progress;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const BUDGET_BYTES = 256 * MEBIBYTE;
+
+/** What a process takes beside its budget, at most: Node, the engine, and here a read-ahead thread (README, "Memory"). */
+const BASE_BYTES = 200 * MEBIBYTE;
+
+/** 1 GB where the benchmark has 200 MB: what holds its state then has to spill. */
+const TIMES_BYTES = 5;
+
+/** Large enough to read fast, small beside what is hashed. */
+const PIECE_BYTES = MEBIBYTE;
+
+interface Line {
+  readonly job: Job;
+  readonly free: Measure;
+  readonly limited: Measure;
+  /** Null where all is well. */
+  readonly fault: string | null;
+}
+
+/** Throws, when all are measured, the names of those that the budget did not hold for. */
+export function benchBudget(settings: BudgetSettings, onSection: (section: Section) => void): void {
+  const jobs = [...settings.workloads, ...settings.rows.map(jobOf)];
+  const inputBytes = settings.bytes * TIMES_BYTES;
+  const lines: Line[] = [];
+  // One large input lies in the folder at a time.
+  for (const name of new Set(jobs.map(({ input }) => input))) {
+    const input = join(settings.folder, `budget-${name}.${INPUTS[name].type ?? 'csv'}`);
+    settings.progress.show(`budget: making ${INPUTS[name].title}`);
+    INPUTS[name].make(input, inputBytes);
+    for (const job of jobs.filter((each) => each.input === name)) {
+      settings.progress.show(`budget: ${lines.length + 1} of ${jobs.length}, ${job.name}`);
+      lines.push(measureJob(settings.folder, job, input));
+    }
+    rmSync(input);
+  }
+  onSection(section(inputBytes, lines));
+  const faults = lines.flatMap(({ job, fault }) => (fault === null ? [] : [`${job.name}: ${fault}`]));
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
+function measureJob(folder: string, job: Job, input: string): Line {
+  const [free, expected] = runOnce(folder, job, input, null);
+  const [limited, found] = runOnce(folder, job, input, BUDGET_BYTES);
+  let fault: string | null = null;
+  if (found !== expected) fault = 'other bytes than without a budget';
+  else if (limited.peakBytes > BUDGET_BYTES + BASE_BYTES) fault = `a peak of ${megabytes(limited.peakBytes)} MB`;
+  return { job, free, limited, fault };
+}
+
+/** The measure, and a digest of all that was written. */
+function runOnce(folder: string, job: Job, input: string, budgetBytes: number | null): [Measure, string] {
+  const output = join(folder, 'budget-out');
+  const measured = measure({ system: 'template-run', threads: 2, workload: job.name, input, output, budgetBytes });
+  const digests = ['', REJECTS_SUFFIX].map((ending) => digestOf(output + ending));
+  rmSync(`${output}.tables`, { recursive: true, force: true });
+  return [measured, digests.join()];
+}
+
+/** SHA-256 of a file that is removed with it; '' where there is none. */
+function digestOf(path: string): string {
+  if (!existsSync(path)) return '';
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  const file = openSync(path, 'r');
+  for (let read = 1; read > 0; ) {
+    read = readSync(file, piece);
+    hash.update(piece.subarray(0, read));
+  }
+  closeSync(file);
+  rmSync(path);
+  return hash.digest('hex');
+}
+
+function section(inputBytes: number, lines: readonly Line[]): Section {
+  const rate = ({ milliseconds }: Measure): number => inputBytes / 1e3 / milliseconds;
+  return {
+    name: 'budget',
+    title: `template-run within ${BUDGET_BYTES / MEBIBYTE} MiB on ${Math.round(inputBytes / 1e6)} MB`,
+    columns: ['', 'MB/s', 'of that without a budget', 'peak MB', 'peak MB without'],
+    rows: lines.map(({ job, free, limited }) => [
+      job.title,
+      rate(limited).toFixed(0),
+      `${((100 * free.milliseconds) / limited.milliseconds).toFixed(0)} %`,
+      megabytes(limited.peakBytes),
+      megabytes(free.peakBytes),
+    ]),
+    notes: [
+      `Measured once each, the bytes of both outputs compared; the peak is at most the budget and ${BASE_BYTES / MEBIBYTE} MiB.`,
+    ],
+    chart: null,
+  };
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(0);
+}
