@@ -58,6 +58,8 @@ export class Membership {
   readonly #events: MembershipEvents;
   #epoch = '';
   #beatAt = Number.NEGATIVE_INFINITY;
+  /** Redis's time of that heartbeat, as it was answered; '' before the first. */
+  #beatTime = '';
   /** Since when no heartbeat has been missed. */
   #steadySince = 0;
   #offsetMilliseconds = 0;
@@ -134,6 +136,7 @@ export class Membership {
       judges ? LOST_MILLISECONDS : '',
       REMEMBERED_MILLISECONDS,
       GAP_MILLISECONDS_MAX,
+      this.#beatTime,
     ])) as [string, string, string, string[], string[]];
     if ((answer[0] as string) === 'format') throw new RedisFormatError(answer[1]);
     const [time, state, epoch, lost, others] = answer;
@@ -146,6 +149,7 @@ export class Membership {
     }
     if (state === 'lost') return this.#joinAgain();
     this.#beatAt = performance.now();
+    this.#beatTime = time;
     this.others = others;
     if (isEmptied) this.#events.onForgotten();
     if (lost.length > 0) this.#events.onLost(lost);
@@ -156,6 +160,7 @@ export class Membership {
     this.timesLost += 1;
     this.#log.warn('node_given_up');
     this.incarnation = randomUUID();
+    this.#beatTime = '';
     this.#steadySince = performance.now();
     await this.#beat();
   }

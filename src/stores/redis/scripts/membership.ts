@@ -5,7 +5,8 @@ import { defineScript } from './script.ts';
 
 /**
  * KEYS: tr1:nodes. ARGV: incarnation, about, format, a new epoch, after how many milliseconds others are given up ('' = not
- * now), for how long those are remembered, and the longest time since its last heartbeat with which it may.
+ * now), for how long those are remembered, the longest time since its last heartbeat with which it may, and that heartbeat's
+ * time as it was answered ('' = not known).
  * Returns `format` and the other one; or the time, `member` or `lost`, the epoch, who was lost, what the nodes tell. Whoever
  * is not there and was not given up, Redis has forgotten: it is there again.
  */
@@ -13,7 +14,7 @@ export const HEARTBEAT = defineScript(
   'heartbeat',
   'allowed',
   `
-local incarnation, about, format, new_epoch, lost_after, remembered, gap = unpack(ARGV, 1, 7)
+local incarnation, about, format, new_epoch, lost_after, remembered, gap, seen = unpack(ARGV, 1, 8)
 local now = milliseconds()
 local known_format = redis.call('HGET', 'tr1:fleet', 'format')
 if known_format and known_format ~= format then return { 'format', known_format } end
@@ -26,8 +27,8 @@ if not redis.call('ZSCORE', 'tr1:lost', incarnation) then
   redis.call('ZADD', KEYS[1], whole(now), incarnation)
   redis.call('HSET', 'tr1:about', incarnation, about)
 end
--- Late, behind a stall, it must not judge by what it did not see.
-if lost_after ~= '' and now - before <= tonumber(gap) then
+-- Late, behind a stall, it must not judge by what it did not see; nor when a later one of its own has overtaken it.
+if lost_after ~= '' and now - before <= tonumber(gap) and before == tonumber(seen) then
   for _, other in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', whole(now - tonumber(lost_after)))) do
     redis.call('ZREM', KEYS[1], other)
     redis.call('HDEL', 'tr1:about', other)
