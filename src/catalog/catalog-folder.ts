@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { FOLDER_FILES_MAX } from './catalog-limits.ts';
-import type { ProblemList } from './problems.ts';
+import { ProblemList } from './problems.ts';
 
 export interface CatalogFile {
   /** Relative to the catalog, with slashes. */
@@ -75,12 +75,15 @@ export class CatalogFolder {
   /** Files and folders in a folder, by name; none when it does not exist. */
   async list(folder: string, listing = 1): Promise<readonly CatalogFile[]> {
     const files: CatalogFile[] = [];
-    for (const name of await this.#names(folder)) {
-      const counted = this.#problems.count;
-      const file = await this.find(folder === '' ? name : `${folder}/${name}`);
+    const problems = new ProblemList();
+    const listed = this.reportingTo(problems);
+    for (const name of await listed.#names(folder)) {
+      const counted = problems.count;
+      const file = await listed.find(folder === '' ? name : `${folder}/${name}`);
       if (file !== null) files.push(file);
-      else if (this.#problems.count === counted && listing < LISTINGS_MAX) return this.list(folder, listing + 1);
+      else if (problems.count === counted && listing < LISTINGS_MAX) return this.list(folder, listing + 1);
     }
+    this.#problems.addAll(problems);
     return files;
   }
 

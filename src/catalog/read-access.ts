@@ -39,9 +39,14 @@ export async function readAccess(catalog: CatalogFolder, before?: Access): Promi
   const counted = problems.count;
   const files = await folder.list('accounts');
   if (files.length === 0 && before !== undefined && before.accounts.size > 0) {
-    problems.add('accounts', '', 'is missing or empty, and was not before: the old accounts go on.');
-    // They stay what was read before: the next reading, with the folder still away, must not take none for all there are.
-    return { plans: known, plansVersion, accounts: before.accounts, isWhole: false, problems };
+    problems.add(
+      'accounts',
+      '',
+      'is missing or empty, and was not before: the old accounts go on. Take rights away in their files.',
+    );
+    // All stays what was read before, also the plans by which they were measured: the next reading, with the folder still away,
+    // must not take none for all there are.
+    return { ...before, isWhole: false, problems };
   }
   const isWhole = problems.count === counted;
   const accounts = new Map<string, AccessFile>();

@@ -9,6 +9,9 @@ import { loadCatalog } from '../../../src/catalog/load-catalog.ts';
 import { problemText } from '../../../src/catalog/problems.ts';
 import { ACCOUNT, Checker, DIGEST, open, problemsIn, SOUND, until, write } from './catalog-at-work.ts';
 
+/** Beyond the step of any file system's times (src/catalog/catalog-folder.ts). */
+const TIMES_TRUSTED_MILLISECONDS = 2_100;
+
 t.test('what has vanished is a refused catalog; back again, it is read', async (t) => {
   const directory = join(t.testdir(), 'catalog');
   const { store, checker, events } = await open(write(directory, SOUND));
@@ -60,6 +63,35 @@ t.test('accounts that are moved away and back while they are read lose nothing',
     'no right is withdrawn',
   );
   t.ok(await store.reload(), 'and all of it is read in the end');
+});
+
+t.test('plans that are changed while the accounts are away count when these are back', async (t) => {
+  const directory = join(t.testdir(), 'catalog');
+  const { store } = await open(write(directory, { ...SOUND, 'plans.json': { starter: { rows_max: 1000 } } }));
+  t.teardown(() => store.close());
+  // Files that are as old as this are known by their times, and not read again.
+  await sleep(TIMES_TRUSTED_MILLISECONDS);
+  t.ok(await store.reload());
+  renameSync(join(directory, 'accounts'), join(directory, '../away'));
+  write(directory, { 'plans.json': { starter: { rows_max: 5 } } });
+  await sleep(TIMES_TRUSTED_MILLISECONDS);
+  t.notOk(await store.reload());
+  renameSync(join(directory, '../away'), join(directory, 'accounts'));
+  t.ok(await store.reload());
+  t.equal(store.current.account('acme')?.subscription?.plan.rowsMax, 5);
+});
+
+t.test('what is wrong beside a link that leads nowhere is told once', async (t) => {
+  const directory = write(t.testdir(), SOUND);
+  symlinkSync('/etc/passwd', join(directory, 'accounts/aa.json'));
+  symlinkSync('nowhere', join(directory, 'accounts/zz.json'));
+  const loaded = await loadCatalog(directory, new Checker().check);
+  const problems = loaded.ok ? [] : loaded.problems.map(problemText);
+  t.equal(
+    problems.filter((problem) => problem.startsWith('accounts/aa.json: is a link')).length,
+    1,
+    problems.join('\n'),
+  );
 });
 
 t.test('a catalog that is a link is another one when the link is turned, and again', async (t) => {
