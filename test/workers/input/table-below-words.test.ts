@@ -19,6 +19,28 @@ const FILES: Record<string, [lines: readonly string[], width: number | null]> = 
   'rows without figures': [[...WORDS, 'page,title,text', '/,Home,Hello', '/shop,Shop,Buy'], null],
   'rows and no header': [[...WORDS, '/,12,0.50', '/shop,3,0.25'], null],
   'sentences with commas, apart': [[...WORDS, 'one, two, three', 'word', '1, 2, 3', '4, 5, 6'], null],
+  'a table of names and numbers above it': [
+    ['name,score', 'Ann,5', 'Bob,7', 'Cyd,9', '', HEADER, '/,12,0.50', '/shop,3,0.25'],
+    null,
+  ],
+  'names and values above it': [
+    ['Report,Sales', 'Account,123', 'From,2024-01-01', '', HEADER, '/,12,0.50', '/shop,3,0.25'],
+    3,
+  ],
+  'a list of which some records are wider': [
+    [
+      'name,street',
+      'Ann,Main St',
+      'Bob,Elm St',
+      'Cyd,Oak St',
+      'Dan,Rue X,Paris',
+      'Eve,Via Y,75001',
+      'Fay,Via Z,75002',
+      'Gus,Way 4',
+      'Hal,Way 7',
+    ],
+    null,
+  ],
   'a column of sentences': [['Comment', 'good', 'bad', 'so, so, well', '1, 2, 3', '2, 2, 2'], null],
   'a first row that is not the widest': [[...WORDS, HEADER, '/,12,0.50,x', '/shop,3,0.25,y'], null],
 };
