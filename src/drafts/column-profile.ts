@@ -71,6 +71,11 @@ export class ColumnProfile {
     return this.#repeats.repeats;
   }
 
+  /** Whether a cell has this text; false, too, where there are too many to tell. */
+  has(text: string): boolean {
+    return this.values?.has(text) ?? this.#repeats.has(text);
+  }
+
   #count(text: string): void {
     if (this.values !== null) {
       const known = this.values.get(text);

@@ -47,6 +47,11 @@ export class RepeatCounter {
     this.#room.take();
   }
 
+  /** Whether the text was there; false, too, where there are too many to tell. */
+  has(text: string): boolean {
+    return this.#digests?.has(digestOf(text)) ?? false;
+  }
+
   /** Texts that were there before; null: too many to tell. */
   get repeats(): number | null {
     return this.#digests === null ? null : this.#repeats;

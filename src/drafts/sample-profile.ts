@@ -9,7 +9,7 @@ import type { CodeCounts } from '../../workers/run/report.ts';
 import { ColumnProfile, type SampleCell } from './column-profile.ts';
 import { compiledForms } from './date-cells.ts';
 import { DigestRoom, type RepeatCounter } from './digest-counts.ts';
-import { type FootRow, footersOf } from './foot-rows.ts';
+import { type FootRow, footersOf, noteCell, sumWord } from './foot-rows.ts';
 import { outputLines, type RunSample, templateText } from './sample-run.ts';
 
 export type SampleRow = readonly SampleCell[];
@@ -112,8 +112,10 @@ class RowCounter {
     SampleProfile,
     'columns' | 'bodyRows' | 'blankRows' | 'repeatedHeaders' | 'repeatedRows' | 'foot' | 'fills'
   > {
-    const foot = footersOf(this.#held, this.#before.length === 0 ? null : this.#before);
-    for (const row of this.#held.slice(0, this.#held.length - foot.length)) this.#take(row);
+    const found = footersOf(this.#held, this.#before.length === 0 ? null : this.#before);
+    for (const row of this.#held.slice(0, this.#held.length - found.length)) this.#take(row);
+    const foot = this.#isCell(found[0]) ? [] : found;
+    if (foot.length < found.length) for (const row of found) this.#take(row);
     return {
       columns: this.#columns,
       bodyRows: this.#bodyRows,
@@ -123,6 +125,12 @@ class RowCounter {
       foot: foot.map((cells) => ({ cells })),
       fills: [...this.#fills].flatMap(([column, keys]) => this.#key(keys).map((by) => ({ column, by }))),
     };
+  }
+
+  /** Whether the row is no note: what it has for one is a cell of the table, too, and would end it there. */
+  #isCell(row: SampleRow | undefined): boolean {
+    const note = row === undefined || sumWord(row) !== null ? null : noteCell(row);
+    return note !== null && this.#columns[note.column]!.has(note.text);
   }
 
   /** The first that tells rows apart: what is the same throughout does not. */

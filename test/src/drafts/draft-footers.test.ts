@@ -32,6 +32,14 @@ test('a sum at the foot is checked where it is the sum, in this file and in othe
   t.notOk(wrong.some((line) => line.includes('check_totals')));
 });
 
+test('the last row is no note where its only cell is a cell of the table, too', async (t) => {
+  const rows = 'region,product,amount\nNorth,A,1\nSouth,B,2\nEast,C,3\n';
+  const stops = async (foot: string): Promise<number> =>
+    (await drafted(t, rows + foot)).filter((line) => line.includes('stop_when')).length;
+  t.equal(await stops('North,,\n'), 0);
+  t.equal(await stops('All of them in EUR,,\n'), 1);
+});
+
 test('several sums at the foot are values of one footer', async (t) => {
   const file = 'Name,Kind,Code,Net,Tax\nx,a,b,1.50,0.30\ny,a,b,2.50,0.50\nz,a,b,12.25,2.45\nTotal,,,16.25,3.25\n';
   const lines = await drafted(t, file);
