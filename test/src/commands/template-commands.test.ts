@@ -234,6 +234,9 @@ test('whole numbers that are divided are noted, for the fraction goes', async (t
     '100 * (a / b)',
     'a / b * 100',
     'int(n) / 3',
+    '(a + b) / 2',
+    '-a / 2',
+    'size(n) > 3 ? a / b : 0',
     '1.5d * decimal(a / b)',
   ]) {
     t.match(await noted(doubtful), /note, line 3: Of two whole numbers, \/ leaves the fraction off/, doubtful);
@@ -244,6 +247,10 @@ test('whole numbers that are divided are noted, for the fraction goes', async (t
     'a * 100d / b',
     'int(a / b)',
     'a / 10 * 10',
+    '10 * (a / 10)',
+    'a / b * b',
+    'string(a / 60) + ":" + string(a % 60)',
+    'a % b == 0 ? a / b : 0',
     'run.row / 100',
     '7 / 2',
   ]) {

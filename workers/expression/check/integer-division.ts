@@ -1,5 +1,5 @@
 // Divisions of whole numbers that probably mean something else: CEL leaves the fraction off, so that `paid / total` is 0 for
-// every part of it. Who writes int(a / b), or a / 10 * 10, knows.
+// every part of it. Who writes int(a / b), a / 10 * 10, or % beside it, knows.
 import type { BinaryNode, ExpressionNode } from '../syntax/ast.ts';
 import type { CheckedExpression } from './resolution.ts';
 
@@ -8,9 +8,13 @@ export function integerDivisionNote(expression: CheckedExpression): string | nul
   const meant = new Set<ExpressionNode>();
   const divisions: BinaryNode[] = [];
   for (const node of expression.types.keys()) {
+    if (node.kind === 'binary' && node.operator === '%') return null;
     if (node.kind === 'call' && node.name === 'int') for (const each of node.arguments) meant.add(each);
     if (node.kind !== 'binary') continue;
-    if (isStep(node)) meant.add(node.left);
+    if (node.operator === '*') {
+      if (isDivisionBy(node.left, node.right)) meant.add(node.left);
+      if (isDivisionBy(node.right, node.left)) meant.add(node.right);
+    }
     if (node.operator === '/' && expression.types.get(node)?.kind === 'int') divisions.push(node);
   }
   const doubtful = divisions.filter(
@@ -23,15 +27,19 @@ export function integerDivisionNote(expression: CheckedExpression): string | nul
   );
 }
 
-/** Whether it is `a / 10 * 10`, the step that a stands in. */
-function isStep({ operator, left, right }: BinaryNode): boolean {
-  if (operator !== '*' || left.kind !== 'binary' || left.operator !== '/') return false;
-  return left.right.kind === 'literal' && right.kind === 'literal' && left.right.value === right.value;
+/** Whether it is `a / 10`, which times 10 again is the step that a stands in. */
+function isDivisionBy(node: ExpressionNode, step: ExpressionNode): boolean {
+  if (node.kind !== 'binary' || node.operator !== '/') return false;
+  const { right } = node;
+  if (right.kind === 'literal' && step.kind === 'literal') return right.value === step.value;
+  return right.kind === 'identifier' && step.kind === 'identifier' && right.name === step.name;
 }
 
-/** Whether a side is a column or the cell at hand, as it is or read as a whole number. */
-function isCell({ resolutions }: CheckedExpression, side: ExpressionNode): boolean {
-  const node = side.kind === 'call' && side.name === 'int' ? (side.arguments[0] ?? side) : side;
-  const kind = resolutions.get(node)?.kind;
+/** Whether a side is made of columns or the cell at hand, as they are, read as whole numbers, or calculated with. */
+function isCell(expression: CheckedExpression, side: ExpressionNode): boolean {
+  if (side.kind === 'call' && side.name === 'int') return side.arguments.some((each) => isCell(expression, each));
+  if (side.kind === 'binary') return isCell(expression, side.left) || isCell(expression, side.right);
+  if (side.kind === 'unary') return isCell(expression, side.operand);
+  const kind = expression.resolutions.get(side)?.kind;
   return kind === 'column' || kind === 'value';
 }
