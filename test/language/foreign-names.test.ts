@@ -31,6 +31,10 @@ test('a value that stands as a key is shown behind its own', async (t) => {
     problemsOf(`operations: [{${operation}}]`).map(({ message }) => message);
   for (const [operation, message] of [
     ['aggregate: {group_by: a, metrics: [{count: n}]}', 'Unknown key "count". Write fn: count.'],
+    ['sort: {by: [{column: a, ascending: false}]}', 'Unknown key "ascending". Write order: desc.'],
+    ['sort: {by: [{column: a, desc: false}]}', 'Unknown key "desc". Write order: asc.'],
+    ['sort: {by: [{column: a, descending: true}]}', 'Unknown key "descending". Write order: desc.'],
+    ['filter: {where: "a == 1", keep: false}', 'Unknown parameter "keep" of filter.'],
     ['aggregate: {group_by: a, metrics: [{avg: b}]}', 'Unknown key "avg". Write fn: mean.'],
     ['validate: {rules: [{column: a, not_blank: true}]}', 'Unknown key "not_blank". Write check: required.'],
     ['sort: {by: [{column: a, desc: true}]}', 'Unknown key "desc". Write order: desc.'],

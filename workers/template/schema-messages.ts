@@ -137,7 +137,7 @@ function unknownKey(
   const home = homeOf(name, parent);
   const near =
     (isOperation && parameterHint(op, name, operations)) ||
-    ownerOf(name, free, parent) ||
+    ownerOf(name, { value: (data as Readonly<Record<string, unknown>>)[name], free, isOperation }, parent) ||
     meantName(name, free) ||
     homeByMeaning(name, parent);
   const other = isOperation ? columnForm(name, parent, data) || parameterHint(op, '*', operations) : '';
@@ -169,13 +169,26 @@ function homeOf(name: string, parent: Schema): string | null {
   return home?.[0] ?? null;
 }
 
-/** The key that is not there, one of whose values this is: `count: n` among metrics is meant as `fn: count`. */
-function ownerOf(name: string, free: readonly string[], parent: Schema): string {
+interface MeantKey {
+  readonly value: unknown;
+  /** Keys that are not there. */
+  readonly free: readonly string[];
+  readonly isOperation: boolean;
+}
+
+/**
+ * The key that is not there, one of whose values this is: `count: n` among metrics is meant as `fn: count`, and `asc: false` as
+ * the other order of two.
+ */
+function ownerOf(name: string, { value: given, free, isOperation }: MeantKey, parent: Schema): string {
   const properties = (parent['properties'] ?? {}) as Readonly<Record<string, Schema>>;
   for (const key of free) {
+    if (isOperation && COMMON_PARAMETERS.has(key)) continue;
     const values = ((properties[key]?.['enum'] ?? []) as readonly unknown[]).filter((each) => typeof each === 'string');
     const value = values.includes(name) ? name : sameMeaning(name, values);
-    if (value !== null) return ` Write ${key}: ${value}.`;
+    if (value === null) continue;
+    if (given !== false) return ` Write ${key}: ${value}.`;
+    if (values.length === 2) return ` Write ${key}: ${values.find((each) => each !== value)}.`;
   }
   return '';
 }
