@@ -102,6 +102,13 @@ operations: [{set: {columns: {day: run.meta.day, first: run.meta.first}}}]`,
     output: 'column_1,column_2,day,first\n1,2,2026-01-31,1\n3,4,2026-01-31,1\n',
   },
   {
+    name: 'comments behind the line that names the separator',
+    template: `input: {csv: {comment: "#"}, preamble: {start: {pattern: '^Start date: (\\d+)'}}}
+operations: [{set: {columns: {start: run.meta.start}}}]`,
+    input: 'sep=;\n# Start date: 20260901\nn;m\n1;2\n',
+    output: 'n,m,start\n1,2,20260901\n',
+  },
+  {
     name: 'comments above fixed columns',
     template: `input:
   fixed: {columns: [{name: n, start: 1, length: 4}]}

@@ -1,5 +1,6 @@
 // Leaves out the lines that begin with a comment's mark, but for those between quotes. They are no records: nothing that
 // counts lines or rows knows of them, but for the report, which tells how many there were.
+import { separatorLine } from '../csv/separator-line.ts';
 import { ConvertedSource } from './converted-source.ts';
 import type { ByteSource } from './source.ts';
 
@@ -126,7 +127,7 @@ export function uncommented(bytes: Uint8Array, mark: string): Uint8Array {
 export function leadingComments(bytes: Uint8Array, mark: string): readonly string[] {
   const found: string[] = [];
   const wanted = Buffer.from(mark);
-  for (const line of linesOf(bytes)) {
+  for (const line of linesOf(bytes.subarray(separatorLine(bytes)?.bytes ?? 0))) {
     const text = line.toString('utf8').trim();
     const isEnded = line.at(-1) === LF || line.at(-1) === CR;
     if (isEnded && beginsWith(line, wanted)) found.push(text.slice(mark.length).trim());
