@@ -17,15 +17,20 @@ const COMPRESSED: readonly string[] = ['gz', 'zst', 'zip'];
 /**
  * @param paths of the outputs; null: standard output
  * @param ending of the Template's outputs, without a dot
+ * @param others that say as well what they hold
  * @returns one line for each such file
  */
-export function endingNotes(paths: readonly (string | null)[], ending: string): readonly string[] {
+export function endingNotes(
+  paths: readonly (string | null)[],
+  ending: string,
+  others: readonly string[],
+): readonly string[] {
   return paths.flatMap((path) => {
     const own = path === null ? '' : extname(path).slice(1).toLowerCase();
     if (COMPRESSED.includes(own))
       return [`note: ${path} will hold ${ending} as it is: run does not compress its outputs.`];
     const format = OTHER_ENDINGS.get(own) ?? own;
-    if (!outputFormats.has(format) || format === ending) return [];
+    if (!outputFormats.has(format) || format === ending || others.includes(format)) return [];
     return [
       `note: ${path} will hold ${ending}, as the Template says. For ${own} write output: {format: ${format}} there.`,
     ];

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { CsvSettings } from '../../workers/output/csv/csv-section.ts';
 import { outputFormats } from '../../workers/output/index.ts';
 import { outputFile } from '../../workers/output/planned-output.ts';
 import { checkTemplate } from '../../workers/plan/check-template.ts';
@@ -9,20 +10,25 @@ import type { TaskTable } from '../../workers/protocol/messages.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { UsageError } from './command.ts';
 
-/**
- * The Template's text and the ending of its outputs' names, when it is sound; else its problems are on `stderr` and the
- * result is null.
- */
-export function readLocalTemplate(
-  path: string,
-  stderr: NodeJS.WritableStream,
-): { readonly template: TemplateText; readonly ending: string } | null {
+export interface LocalTemplate {
+  readonly template: TemplateText;
+  /** Of its outputs' names. */
+  readonly ending: string;
+  /** Others that say as well what they hold: csv with tabs is tsv. */
+  readonly otherEndings: readonly string[];
+}
+
+/** The Template when it is sound; else its problems are on `stderr` and the result is null. */
+export function readLocalTemplate(path: string, stderr: NodeJS.WritableStream): LocalTemplate | null {
   const source = readText(path);
   const format = path.endsWith('.json') ? 'json' : 'yaml';
   const checked = checkTemplate(source, format);
   if ('template' in checked) {
-    const { extension } = outputFile(outputFormats, checked.template.output);
-    return { template: { source, format, sha256: sha256(source) }, ending: extension };
+    const { output } = checked.template;
+    const { extension } = outputFile(outputFormats, output);
+    const isTabbed = output.format === 'csv' && (output.settings as CsvSettings).delimiter === '\t';
+    const template = { source, format, sha256: sha256(source) } as const;
+    return { template, ending: extension, otherEndings: isTabbed ? ['tsv'] : [] };
   }
   for (const { line, column, pointer, code, message } of checked.problems) {
     stderr.write(`${path}:${line}:${column} ${pointer} ${code}: ${message}\n`);

@@ -46,7 +46,7 @@ export function summaryOf(result: LocalResult, { json, keepsRejects }: Summary):
 }
 
 function rejectedLine(rows: number, isKept: boolean): string {
-  return `  ${counted(rows, 'row')} rejected${isKept ? '' : ' and left out: --rejects FILE keeps them'}`;
+  return `  ${counted(rows, 'row')} rejected${isKept || rows === 0 ? '' : ' and left out: --rejects FILE keeps them'}`;
 }
 
 function operationLines({ outcome }: LocalResult): string[] {

@@ -86,15 +86,19 @@ async function runFiles(args: readonly string[], io: CommandIo): Promise<number>
   const outputs = outputTargets(inputs, values.get('output') ?? null, io.stdout);
   const rejects = rejectTargets(inputs, values.get('rejects'), io.stdout);
   const read = readLocalTemplate(templatePath, io.stderr);
-  if (read === null) return EXIT_FAILED;
-  const { template, ending } = read;
+  if (read === null) {
+    if (isYaml(inputs[0]!) && !isYaml(templatePath)) io.stderr.write(`${swapped(templatePath, inputs[0]!)}\n`);
+    return EXIT_FAILED;
+  }
+  const { template, ending, otherEndings } = read;
   const folders = [values.get('tables'), values.get('secrets')].filter((folder) => folder !== undefined);
   const targets = outputs.map(({ path }) => path(ending));
   const rejectPaths = rejects.map(({ path }) => path(ending));
   refuseSamePath(targets, rejectPaths);
   refuseOverwriting([...targets, ...rejectPaths], { files: [templatePath, ...inputs], folders });
   // The summaries alone are JSON lines.
-  if (!switches.has('json')) for (const note of endingNotes(targets, ending)) io.stderr.write(`${note}\n`);
+  if (!switches.has('json'))
+    for (const note of endingNotes(targets, ending, otherEndings)) io.stderr.write(`${note}\n`);
   const workers = count(values, 'workers');
   const engine = new LocalEngine({
     threads: threadsFor(inputs.length, workers),
@@ -181,13 +185,17 @@ async function runFile(
   return failure === null;
 }
 
-/** A Template may have any name; one that is called so stands first. */
+/** A Template may have any name; one that is called so stands first. What ends in .json may be either. */
 function refuseSwapped(templatePath: string, input: string): void {
-  if (isTemplateName(templatePath) || !isTemplateName(input)) return;
-  throw new UsageError(`The Template stands first: write run ${input} ${templatePath}.`);
+  if (isYaml(templatePath) || /\.json$/i.test(templatePath) || !isYaml(input)) return;
+  throw new UsageError(swapped(templatePath, input));
 }
 
-function isTemplateName(path: string): boolean {
+function swapped(templatePath: string, input: string): string {
+  return `The Template stands first: write run ${input} ${templatePath}.`;
+}
+
+function isYaml(path: string): boolean {
   return /\.ya?ml$/i.test(path);
 }
 

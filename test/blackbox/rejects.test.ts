@@ -55,7 +55,12 @@ t.test('a Template that rejects nothing has no such file', async (t) => {
 });
 
 t.test('run --rejects', async (t) => {
-  const folder = t.testdir({ 'apart.json': JSON.stringify(parse('reject')), 'rows.csv': ROWS, 'more.csv': ROWS });
+  const folder = t.testdir({
+    'apart.json': JSON.stringify(parse('reject')),
+    'rows.csv': ROWS,
+    'more.csv': ROWS,
+    'good.csv': 'n,x\n1,a\n',
+  });
   const at = (name: string): string => join(folder, name);
   const run = (...args: string[]) =>
     new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
@@ -64,6 +69,7 @@ t.test('run --rejects', async (t) => {
       );
     });
   t.match((await run(at('rows.csv'))).stderr, /rejected and left out: --rejects FILE keeps them/);
+  t.match((await run(at('good.csv'))).stderr, / 0 rows rejected\n/);
   const one = await run(at('rows.csv'), '--rejects', at('bad.csv'));
   t.match(one.stderr, /rows? rejected\n/);
   t.match(one, { status: 0, stdout: 'n,x\n1,a\n3,c\n', stderr: '1 row rejected' });

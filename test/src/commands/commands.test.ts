@@ -36,6 +36,17 @@ t.test('help, version and usage errors', async (t) => {
     status: 2,
     stderr: /The Template stands first: write run template\.yaml in\.csv\./,
   });
+  const folder = t.testdir({
+    'lines.json': '{"format": 1, "name": "lines", "input": {"format": "lines"}}',
+    'a.yaml': 'b: 1\n',
+    'in.json': '[]',
+  });
+  const at = (name: string): string => join(folder, name);
+  t.match(await cli('run', at('lines.json'), at('a.yaml')), { status: 0, stdout: 'column_1\nb: 1\n' });
+  t.match(await cli('run', at('in.json'), at('a.yaml')), {
+    status: 1,
+    stderr: /The Template stands first: write run \S+a\.yaml/,
+  });
   t.equal((await cli('version')).stdout, (await cli('--version')).stdout);
   t.match(await cli('keys', '--help'), { status: 0, stdout: /^template-run keys issue/ });
   t.match(await cli('help', 'keys'), { status: 0, stdout: /^template-run keys issue/ });

@@ -12,6 +12,7 @@ test('run says that a file will not be what its ending says', async (t) => {
   const folder = t.testdir({
     'csv.json': template('csv'),
     'ndjson.json': template('ndjson'),
+    'tabs.json': '{"format": 1, "name": "copy", "output": {"format": "csv", "csv": {"delimiter": "\\t"}}}',
     'in.csv': 'a,b\n1,2\n',
     folder: {},
   });
@@ -28,6 +29,7 @@ test('run says that a file will not be what its ending says', async (t) => {
     ['csv', 'report'],
     ['csv', 'report.constructor'],
     ['csv', 'folder'],
+    ['tabs', 'report.tsv'],
     ['ndjson', 'report.jsonl'],
   ] as const) {
     const { status, stderr } = await run(format, '-o', path(name));
