@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CsvSettings } from '../../workers/output/csv/csv-section.ts';
 import { outputFormats } from '../../workers/output/index.ts';
 import { outputFile } from '../../workers/output/planned-output.ts';
 import { checkTemplate } from '../../workers/plan/check-template.ts';
@@ -14,7 +13,7 @@ export interface LocalTemplate {
   readonly template: TemplateText;
   /** Of its outputs' names. */
   readonly ending: string;
-  /** Others that say as well what they hold: csv with tabs is tsv. */
+  /** Others that say as well what they hold. */
   readonly otherEndings: readonly string[];
 }
 
@@ -24,11 +23,9 @@ export function readLocalTemplate(path: string, stderr: NodeJS.WritableStream): 
   const format = path.endsWith('.json') ? 'json' : 'yaml';
   const checked = checkTemplate(source, format);
   if ('template' in checked) {
-    const { output } = checked.template;
-    const { extension } = outputFile(outputFormats, output);
-    const isTabbed = output.format === 'csv' && (output.settings as CsvSettings).delimiter === '\t';
+    const { extension, otherExtensions = [] } = outputFile(outputFormats, checked.template.output);
     const template = { source, format, sha256: sha256(source) } as const;
-    return { template, ending: extension, otherEndings: isTabbed ? ['tsv'] : [] };
+    return { template, ending: extension, otherEndings: otherExtensions };
   }
   for (const { line, column, pointer, code, message } of checked.problems) {
     stderr.write(`${path}:${line}:${column} ${pointer} ${code}: ${message}\n`);

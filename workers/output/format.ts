@@ -32,6 +32,8 @@ export interface OutputFile {
   readonly mimeType: string;
   /** Of its name, without the dot. */
   readonly extension: string;
+  /** Others that say as well what it holds. */
+  readonly otherExtensions?: readonly string[];
   /**
    * Parts of it can be written by several threads: the first writes what stands before the rows, nothing stands between
    * rows of two parts or behind the last row, and the bytes of the parts in their order are the file.

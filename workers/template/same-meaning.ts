@@ -1,5 +1,6 @@
 // Owns words of parameters and values that mean the same in other languages (SQL, pandas, spreadsheets): hints for messages,
 // never a meaning. What operations are called there stands at each operation (`knownAs`).
+import { suggestion } from './suggestion.ts';
 
 /** The known name that means the same as a foreign one, or null. Case and the mark between words do not count. */
 export function sameMeaning(name: string, known: Iterable<string>): string | null {
@@ -62,3 +63,9 @@ const MEANINGS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     return words.map((word) => [word, new Set(words)] as const);
   }),
 );
+
+/** A word of other languages for the same comes before one that looks alike. */
+export function meantName(name: string, known: readonly string[]): string {
+  const same = sameMeaning(name, known);
+  return same === null ? suggestion(name, known) : ` Did you mean ${JSON.stringify(same)}?`;
+}

@@ -32,21 +32,6 @@ t.test('help, version and usage errors', async (t) => {
   t.match(await cli('list'), { status: 2, stderr: /Write template-run keys list or template-run accounts list\.\n/ });
   t.match(await cli('Validate'), { status: 2, stderr: /Write template-run template check\.\n/ });
   t.match(await cli('toString'), { status: 2, stderr: /unknown command toString\.\n/ });
-  t.match(await cli('run', 'in.csv', 'template.yaml'), {
-    status: 2,
-    stderr: /The Template stands first: write run template\.yaml in\.csv\./,
-  });
-  const folder = t.testdir({
-    'lines.json': '{"format": 1, "name": "lines", "input": {"format": "lines"}}',
-    'a.yaml': 'b: 1\n',
-    'in.json': '[]',
-  });
-  const at = (name: string): string => join(folder, name);
-  t.match(await cli('run', at('lines.json'), at('a.yaml')), { status: 0, stdout: 'column_1\nb: 1\n' });
-  t.match(await cli('run', at('in.json'), at('a.yaml')), {
-    status: 1,
-    stderr: /The Template stands first: write run \S+a\.yaml/,
-  });
   t.equal((await cli('version')).stdout, (await cli('--version')).stdout);
   t.match(await cli('keys', '--help'), { status: 0, stdout: /^template-run keys issue/ });
   t.match(await cli('help', 'keys'), { status: 0, stdout: /^template-run keys issue/ });

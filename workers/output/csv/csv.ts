@@ -9,7 +9,12 @@ export const csv = defineOutputFormat({
   section: csvSection,
   keepsBytes: true,
   needsTypes: true,
-  file: () => ({ mimeType: 'text/csv', extension: 'csv', splittable: true }),
+  file: ({ delimiter }) => ({
+    mimeType: 'text/csv',
+    extension: 'csv',
+    ...(delimiter === '\t' && { otherExtensions: ['tsv'] }),
+    splittable: true,
+  }),
   prepare(form) {
     const shared = csvForm(form);
     return (tools) => new CsvWriter(form, shared, tools);
