@@ -16,6 +16,9 @@ const RETRY_SECONDS_MAX = 10;
 const READ_MILLISECONDS_MIN = 25;
 const READ_MILLISECONDS_MAX = 500;
 
+/** For so long the reason is waited for why no Run remains. */
+const REFUSAL_MILLISECONDS_MAX = 1_000;
+
 /** Of a reading that belongs to a request whose rate was counted. */
 const COUNTED = { operation: 'create_run', limit: null } as const;
 
@@ -42,7 +45,7 @@ export function answerFinished(exchange: Exchange, run: RunRecord, replayed: boo
 
 /**
  * 200 with the Run of a request that this one repeats, which is over; of another node's, once it is, or 202 at `deadline`
- * (performance.now).
+ * (performance.now) or that of the drain.
  */
 export async function answerRepeat(
   node: NodeState,
@@ -50,17 +53,30 @@ export async function answerRepeat(
   runId: string,
   deadline: number,
 ): Promise<void> {
-  for (let pause = READ_MILLISECONDS_MIN; !exchange.gone; pause = Math.min(2 * pause, READ_MILLISECONDS_MAX)) {
-    const { run } = await node.runs.read(account.id, runId, COUNTED);
-    if (run === null) {
-      exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
-      return;
+  let isDrained = false;
+  let wake = (): void => {};
+  const forget = node.drain.onDeadline(() => {
+    isDrained = true;
+    wake();
+  });
+  try {
+    for (let pause = READ_MILLISECONDS_MIN; !exchange.gone; pause = Math.min(2 * pause, READ_MILLISECONDS_MAX)) {
+      const { run } = await node.runs.read(account.id, runId, COUNTED);
+      if (run === null) {
+        exchange.refuse(busy('The Run expired while its repeat was arriving. Send the request again.'));
+        return;
+      }
+      if (run.status !== 'running') return answerFinished(exchange, run, true);
+      const left = isDrained ? 0 : deadline - performance.now();
+      // A Run that cannot be promised any more has just gone: the next reading says so.
+      if (left <= 0 && (await node.desk.promise(account.id, runId))) return answerRunning(node, exchange, run, true);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, Math.max(0, Math.min(pause, left)));
+      });
     }
-    if (run.status !== 'running') return answerFinished(exchange, run, true);
-    const left = deadline - performance.now();
-    // A Run that cannot be promised any more has just gone: the next reading says so.
-    if (left <= 0 && (await node.desk.promise(account.id, runId))) return answerRunning(node, exchange, run, true);
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, Math.min(pause, left))));
+  } finally {
+    forget();
   }
 }
 
@@ -92,14 +108,15 @@ export function answerWhenOver(
     }
     answered();
   };
-  // Where it was not promised, it has just been decided that no Run remains: the refusal is on its way.
   const late = (): void => {
     const then = (promised: boolean): void => {
       if (promised) answer(null);
+      // It has been decided that no Run remains: the refusal is on its way, but where the store stalls.
+      else timer = setTimeout(() => answer(UNRECORDED), REFUSAL_MILLISECONDS_MAX);
     };
     promiseRun(node, live, exchange.requestId, then, () => answer(UNRECORDED));
   };
-  const timer = setTimeout(late, Math.max(0, deadline - performance.now()));
+  let timer = setTimeout(late, Math.max(0, deadline - performance.now()));
   live.onOver((over) => {
     clearTimeout(timer);
     answer(over);

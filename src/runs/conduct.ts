@@ -7,6 +7,7 @@ import { busy, type Refusal } from '../http/refusal.ts';
 import { isHttpError } from '../http/status.ts';
 import { REJECTS_MIME_TYPE, rejectsName } from '../outputs/output-name.ts';
 import type { StoredOutput } from '../outputs/output-store.ts';
+import type { BeginAnswer } from '../stores/admission-desk.ts';
 import { SharedStoreUnavailableError, StoreUnavailableError } from '../stores/store-unavailable.ts';
 import type { Admission } from './admission.ts';
 import type { EngineEnd, EngineRun } from './engine-run.ts';
@@ -56,6 +57,8 @@ type Ending =
   /** No thread has begun it. */
   | { readonly kind: 'waited' }
   | { readonly kind: 'drained' }
+  /** Others have given it up. */
+  | { readonly kind: 'lost' }
   | { readonly kind: 'deserted' };
 
 /** Resolves when the Run is over and everybody who waits has been informed. Never rejects. */
@@ -87,7 +90,7 @@ function nextEnding(node: NodeState, run: Conducted): Promise<Ending> {
   return new Promise((resolve) => {
     // Most Runs are over before the first, and need no other.
     const showing = setTimeout(() => {
-      show(node, run);
+      show(node, run, () => end({ kind: 'lost' }));
       const left = WAIT_MILLISECONDS_MAX - SHOWN_AFTER_MILLISECONDS;
       timer ??= setTimeout(() => end({ kind: 'waited' }), left);
     }, SHOWN_AFTER_MILLISECONDS);
@@ -109,11 +112,15 @@ function nextEnding(node: NodeState, run: Conducted): Promise<Ending> {
   });
 }
 
-/** Where the store fails, it is asked again at the end of the Run. */
-function show(node: NodeState, { admission, live, fingerprint, requestId }: Conducted): void {
+/** Where the store fails, it is asked again at the end of the Run. @param onLost its claim is nobody's any more */
+function show(node: NodeState, { admission, live, fingerprint, requestId }: Conducted, onLost: () => void): void {
+  const then = (answer: BeginAnswer): void => {
+    if (answer === 'lost') onLost();
+  };
   try {
     const begun = admission.begin(live.run, fingerprint);
-    if (begun instanceof Promise) begun.catch((fault) => node.onFault(fault, requestId));
+    if (begun instanceof Promise) begun.then(then, (fault) => node.onFault(fault, requestId));
+    else then(begun);
   } catch (fault) {
     node.onFault(fault, requestId);
   }
@@ -122,6 +129,7 @@ function show(node: NodeState, { admission, live, fingerprint, requestId }: Cond
 function judge(node: NodeState, run: Conducted, ending: Ending): MaybePromise<RunOver> {
   if (ending.kind === 'deserted')
     return dropped(node, run, busy('The client of this Run has left.'), INTERRUPTED, null);
+  if (ending.kind === 'lost') return dropped(node, run, UNRECORDED.refusal, INTERRUPTED, null);
   if (ending.kind === 'drained' || ending.kind === 'waited') return failed(node, run, INTERRUPTED, null);
   if (ending.kind === 'timeout') {
     const message = `The Run was stopped after ${node.runMilliseconds / 1000} s, the longest time that a Run may take.`;

@@ -159,7 +159,7 @@ async function awaitPromotion(
       }
       if (exchange.gone) return null;
       const deadline = upload.endedAfter + node.waitMilliseconds;
-      const asked = end !== null && answer(node, request, waiter, { end, isLate, deadline });
+      const asked = end !== null && answer(node, request, waiter, { end, isLate, isDrained: drained, deadline });
       if (asked instanceof Promise ? await asked : asked) return null;
       await changed;
     }
@@ -179,6 +179,8 @@ interface Arrived {
   readonly end: UploadEnd;
   /** It has waited as long as it may. */
   readonly isLate: boolean;
+  /** The node is about to end: a Run of its own ends before. */
+  readonly isDrained: boolean;
   /** Until when it may wait (performance.now). */
   readonly deadline: number;
 }
@@ -187,7 +189,7 @@ interface Arrived {
 function answer(node: NodeState, request: CreateRunRequest, waiter: Waiter, arrived: Arrived): MaybePromise<boolean> {
   const { exchange } = request;
   const { state } = waiter;
-  const { end, isLate, deadline } = arrived;
+  const { end, isLate, isDrained, deadline } = arrived;
   if (end.kind !== 'whole') {
     answerUploadEnd(request, end);
     return true;
@@ -201,6 +203,8 @@ function answer(node: NodeState, request: CreateRunRequest, waiter: Waiter, arri
       exchange.refuse(keyReused());
       return true;
     }
+    // Followed all the time (key-claims.ts): the other node's Run may end without one, too.
+    if (live === null && state.phase === 'running' && !isLate && !isDrained) return false;
     if (live === null) return andThen(answerRepeat(node, request, state.runId, deadline), () => true);
     if (!isLate) return false;
     return andThen(live.promise(), (promised) => {

@@ -196,7 +196,11 @@ async function followElsewhere(claim: KeyClaim, { account, key, isOwn, look, onF
       if (!claim.isAwaited) break;
       const holder = await look(account, key);
       if (holder === null || holder.runId !== claim.runId) break;
-      if (holder.phase === 'running' && claim.state.phase === 'uploading') claim.begin(holder.fingerprint, null);
+      if (holder.phase === 'running' && claim.state.phase === 'uploading') {
+        claim.begin(holder.fingerprint, null);
+        // Most Runs are short, however long their upload was.
+        pause = LOOK_MILLISECONDS_MIN;
+      }
       if (holder.phase === 'finished') claim.finish(holder.fingerprint);
     }
   } catch (fault) {
