@@ -30,6 +30,11 @@ export class NodeClaims {
     return [...this.#accounts];
   }
 
+  /** Redis holds nothing for this node, and nothing that is asked for may still be done there. */
+  get areCertain(): boolean {
+    return this.#living.size === 0 && this.doubts === 0;
+  }
+
   has(runId: string): boolean {
     return this.#living.has(runId);
   }

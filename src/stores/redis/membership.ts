@@ -58,6 +58,8 @@ export class Membership {
   readonly #events: MembershipEvents;
   #epoch = '';
   #beatAt = Number.NEGATIVE_INFINITY;
+  /** When the last one that was answered was sent: by then Redis had not heard of this node for longer. */
+  #sentAt = Number.NEGATIVE_INFINITY;
   /** Redis's time of that heartbeat, as it was answered; '' before the first. */
   #beatTime = '';
   /** Since when no heartbeat has been missed. */
@@ -113,15 +115,16 @@ export class Membership {
 
   /** The present incarnation, for what is to be admitted. Throws where others may have given it up by now. */
   lease(): string {
-    if (this.leaseAgeMilliseconds < LEASE_MILLISECONDS) return this.incarnation;
+    if (performance.now() - this.#sentAt < LEASE_MILLISECONDS) return this.incarnation;
     throw new SharedStoreUnavailableError('Redis', new Error('no heartbeat has been answered'));
   }
 
-  async leave(): Promise<void> {
+  /** @param isClean it holds nothing any more; else it is given up at once, and others take back what they find */
+  async leave(isClean: boolean): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#beating;
-    await this.#link.call(LEAVE, NODES_KEY, [this.incarnation]);
+    await this.#link.call(LEAVE, NODES_KEY, [this.incarnation, isClean ? 1 : 0, REMEMBERED_MILLISECONDS]);
   }
 
   async #beat(): Promise<void> {
@@ -149,6 +152,7 @@ export class Membership {
     }
     if (state === 'lost') return this.#joinAgain();
     this.#beatAt = performance.now();
+    this.#sentAt = begun;
     this.#beatTime = time;
     this.others = others;
     if (isEmptied) this.#events.onForgotten();

@@ -89,18 +89,31 @@ export class Reaper {
   }
 
   async #reconcile(accounts: readonly string[]): Promise<void> {
-    const { claims, membership } = this.#parts;
+    const { claims } = this.#parts;
     await claims.announceAgain();
     for (const account of accounts) {
-      let isYoung = false;
-      const before = membership.now() - CLAIM_MILLISECONDS_MIN;
-      await this.#sweep(account, ({ i, a }, runId) => {
-        if (i !== membership.incarnation || claims.has(runId)) return false;
-        isYoung ||= a > before;
-        return a <= before;
-      });
-      if (!isYoung) claims.doubtful.delete(account);
+      // What is doubted from here on may come too late for this look.
+      const wasDoubtful = claims.doubtful.delete(account);
+      let isSettled = false;
+      try {
+        isSettled = await this.#settle(account);
+      } finally {
+        if (wasDoubtful && !isSettled) claims.doubtful.add(account);
+      }
     }
+  }
+
+  /** False: there are claims that may be younger than their answers. */
+  async #settle(account: string): Promise<boolean> {
+    const { claims, membership } = this.#parts;
+    let isYoung = false;
+    const before = membership.now() - CLAIM_MILLISECONDS_MIN;
+    await this.#sweep(account, ({ i, a }, runId) => {
+      if (i !== membership.incarnation || claims.has(runId)) return false;
+      isYoung ||= a > before;
+      return a <= before;
+    });
+    return !isYoung;
   }
 
   async #sweep(account: string, isNobodys: (claim: ClaimFields, runId: string) => boolean): Promise<void> {
@@ -119,7 +132,7 @@ export class Reaper {
     const record = interrupted(runningRecord(account, runId, claim));
     const answer =
       claim.b === undefined
-        ? await link.call(VANISH, key, [runId, 1])
+        ? await link.call(VANISH, key, [runId, 'unseen'])
         : await link.call(FINISH, key, [
             runId,
             encodeRecord(record),
@@ -132,6 +145,10 @@ export class Reaper {
             '',
           ]);
     if (answer === 'done') this.reaped += 1;
+    if (answer !== 'seen') return;
+    // Its node, which lives, has shown it to others meanwhile.
+    const text = (await link.command('HGET', key, runId)) as string | null;
+    if (text !== null) await this.#takeBack(account, runId, decodeClaim(text));
   }
 }
 

@@ -37,8 +37,11 @@ export interface RedisStoresSettings extends RedisAddress {
   readonly log: Log;
 }
 
-/** Waits for a thread, and what clocks and stalls may add: beyond upload and Run a key is not claimed for longer. */
+/** Waits for a thread, and what clocks and stalls may add. */
 const CLAIM_SLACK_MILLISECONDS = 15 * 60_000;
+
+/** Run, output, rejected rows and record may each take as long as a Run may. */
+const RUN_TIMES_MAX = 4;
 
 /** Expired outputs are looked for. */
 const SWEEP_MILLISECONDS = 10 * 60_000;
@@ -55,7 +58,7 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
   const claims = new NodeClaims(link, membership);
   const interrupted = (running: RunRecord): RunRecord => settings.interrupted(running, membership.now());
   const reaper = new Reaper({ link, membership, claims, log, retentionMilliseconds, interrupted });
-  const claimMilliseconds = settings.uploadMilliseconds + runMilliseconds + CLAIM_SLACK_MILLISECONDS;
+  const claimMilliseconds = settings.uploadMilliseconds + RUN_TIMES_MAX * runMilliseconds + CLAIM_SLACK_MILLISECONDS;
   const desk = new RedisDesk({
     link,
     lasting,
@@ -81,7 +84,11 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
     disconnect();
     throw fault instanceof RedisFormatError || fault instanceof RedisOpenError ? fault : new RedisOpenError(fault);
   }
-  link.onReady = () => reaper.settleDoubts();
+  link.onReady = () => {
+    // A replica that has been promoted may lack it.
+    void claims.announceAgain().catch((fault) => reportUnlessGone(log, fault));
+    reaper.settleDoubts();
+  };
   reaper.start();
   const sweeper = sweeping(outputs, log);
   return {
@@ -103,7 +110,7 @@ export async function openRedisStores(settings: RedisStoresSettings): Promise<St
     close: async () => {
       clearInterval(sweeper);
       await reaper.stop();
-      await membership.leave().catch((fault) => reportUnlessGone(log, fault));
+      await membership.leave(claims.areCertain).catch((fault) => reportUnlessGone(log, fault));
       disconnect();
     },
   };

@@ -30,12 +30,15 @@ const BY_WORD: Readonly<Record<string, RedisTrouble>> = {
   BUSY: 'busy',
   TRYAGAIN: 'busy',
   CLUSTERDOWN: 'busy',
+  // To a WAIT, where a primary becomes a replica meanwhile.
+  UNBLOCKED: 'lost',
 };
 
-/** As the client library says them; it has no codes for them. */
+/** As the client library says them, which has no codes for them, and Redis where the first word tells nothing. */
 const BY_MESSAGE: readonly (readonly [RegExp, RedisTrouble])[] = [
   [/^Command timed out/, 'timeout'],
   [/^Connection is closed|^Socket timeout|^Command aborted|^Reached the max retries/, 'lost'],
+  [/^ERR WAIT cannot be used with replica/, 'lost'],
   [/isn't writeable and enableOfflineQueue/, 'closed'],
 ];
 

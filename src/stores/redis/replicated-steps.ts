@@ -12,8 +12,8 @@ export interface StepCaller {
 }
 
 /**
- * For so long new Runs are refused after replicas were too few: then one may try again. The ends of those that are under
- * way ask all the time, and tell sooner that there are enough.
+ * For so long, beyond what one WAIT takes, new Runs are refused after replicas were too few: then one may try again. The ends
+ * of those that are under way ask again within a second, and tell sooner that there are enough.
  */
 const SHORTAGE_MILLISECONDS = 2_000;
 
@@ -75,7 +75,7 @@ export class ReplicatedSteps implements StepCaller {
     const replicas = Number(await this.#link.command('WAIT', this.#replicas, this.#waitMilliseconds));
     if (connection !== this.#link.connection) return -1;
     const areTooFew = replicas < this.#replicas;
-    this.#shortUntil = areTooFew ? performance.now() + SHORTAGE_MILLISECONDS : 0;
+    this.#shortUntil = areTooFew ? performance.now() + SHORTAGE_MILLISECONDS + this.#waitMilliseconds : 0;
     if (areTooFew) throw this.#link.refusal('too_few_replicas', 'Too few replicas have it');
     return connection;
   }

@@ -102,7 +102,10 @@ return is_charged == '1' and 'charged' or 'done'
 `,
 );
 
-/** KEYS: the account's flight. ARGV: Run id, whether also where it was promised (1 or 0). No Run remains. */
+/**
+ * KEYS: the account's flight. ARGV: Run id, whether also where it was promised (1 or 0), or `unseen`: only where nobody has been
+ * shown it. No Run remains.
+ */
 export const VANISH = defineScript(
   'vanish',
   'allowed',
@@ -111,6 +114,7 @@ export const VANISH = defineScript(
 local text = redis.call('HGET', KEYS[1], ARGV[1])
 if not text then return redis.call('EXISTS', prefix .. 'run:' .. ARGV[1]) == 1 and 'done' or 'lost' end
 local claim = cjson.decode(text)
+if claim.b and ARGV[2] == 'unseen' then return 'seen' end
 if claim.q and ARGV[2] ~= '1' then return 'promised' end
 vanish(ARGV[1], claim)
 return 'done'

@@ -42,14 +42,23 @@ return { whole(now), state, epoch, redis.call('ZRANGE', 'tr1:lost', 0, -1), redi
 `,
 );
 
-/** KEYS: tr1:nodes. ARGV: incarnation. It has given back all that it held. */
+/**
+ * KEYS: tr1:nodes. ARGV: incarnation, whether it has given back all that it held (1 or 0), for how long it is remembered if
+ * not: as one that was given up.
+ */
 export const LEAVE = defineScript(
   'leave',
   'allowed',
   `
 redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('HDEL', 'tr1:about', ARGV[1])
-redis.call('DEL', 'tr1:' .. ARGV[1] .. ':accounts')
+local accounts = 'tr1:' .. ARGV[1] .. ':accounts'
+if ARGV[2] == '1' then
+  redis.call('DEL', accounts)
+else
+  redis.call('ZADD', 'tr1:lost', whole(milliseconds()), ARGV[1])
+  redis.call('PEXPIRE', accounts, ARGV[3])
+end
 return 'ok'
 `,
 );
