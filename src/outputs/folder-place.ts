@@ -5,6 +5,7 @@ import { access, constants, type FileHandle, mkdir, open, readdir, rename, rm } 
 import { dirname, join } from 'node:path';
 import { diskFailure } from '../../workers/protocol/failure.ts';
 import type { RangeReader } from '../http/send-bytes.ts';
+import { SharedStoreUnavailableError } from '../stores/store-unavailable.ts';
 import { openUnlessRemoved } from './output-file.ts';
 import { PlaceTurns } from './place-turns.ts';
 import { isHour, type SharedPlace, SOON_MILLISECONDS } from './shared-place.ts';
@@ -13,6 +14,9 @@ const WHAT = 'the folder of outputs';
 
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
+
+/** What the system says of a folder whose machine does not do its part. */
+const AWAY: ReadonlySet<string> = new Set(['EIO', 'ESTALE', 'ETIMEDOUT', 'EHOSTDOWN', 'EHOSTUNREACH', 'ENOTCONN']);
 
 /** Copied at a time. */
 const PIECE_BYTES = 256 * 1024;
@@ -66,7 +70,14 @@ export class FolderPlace implements SharedPlace {
   }
 
   async open(name: string, start: number): Promise<RangeReader | null> {
-    const opening = (): Promise<FileHandle | null> => openUnlessRemoved(join(this.#directory, name));
+    const opening = async (): Promise<FileHandle | null> => {
+      try {
+        return await openUnlessRemoved(join(this.#directory, name));
+      } catch (fault) {
+        const isAway = AWAY.has((fault as NodeJS.ErrnoException).code ?? '');
+        throw isAway ? new SharedStoreUnavailableError(WHAT, fault) : fault;
+      }
+    };
     const file = await this.#reading.takeWithin(SOON_MILLISECONDS, opening, async (late) => late?.close());
     if (file === null) return null;
     const read = async (at: number, length: number): Promise<Uint8Array> => {
@@ -87,10 +98,15 @@ export class FolderPlace implements SharedPlace {
 
   async sweep(hour: string): Promise<void> {
     const names = await this.#reading.take(() => readdir(this.#directory));
+    const faults: unknown[] = [];
     for (const name of names) {
       if (!isHour(name) || name >= hour) continue;
-      await this.#writing.take(() => rm(join(this.#directory, name), { recursive: true, force: true }));
+      // One that cannot be removed does not keep the others.
+      await this.#writing
+        .take(() => rm(join(this.#directory, name), { recursive: true, force: true }))
+        .catch((fault) => faults.push(fault));
     }
+    if (faults.length > 0) throw faults[0];
   }
 }
 
