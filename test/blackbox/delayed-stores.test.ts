@@ -20,6 +20,7 @@ for (const file of FILES.slice(0, sweep({ short: 3, long: FILES.length }))) {
       env: { ...process.env, SERVE_PROGRAM: PROGRAM },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    t.teardown(() => child.kill('SIGKILL'));
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;

@@ -115,7 +115,12 @@ async function expectNotAcknowledged(t: Test, client: Client, key: string): Prom
 
 t.test('a Run is acknowledged when replicas have it', { skip }, async (t) => {
   // A POST waits long enough for a busy machine, and no longer than a sleeping replica is worth.
-  const flags = { 'redis-wait-replicas': 1, 'run-timeout-ms': 30_000, 'wait-ms': 10_000 };
+  const flags = {
+    'redis-wait-replicas': 1,
+    'redis-timeout-ms': 2_000,
+    'run-timeout-ms': 30_000,
+    'wait-ms': 10_000,
+  };
   const fleet = await Fleet.start(t, { accounts: { acme: {} } }, { flags });
   const replica = await replicaOf(t, fleet.redis);
   const [one, other] = [fleet.client(0), fleet.client(1)];
@@ -156,7 +161,7 @@ t.test('a Run is acknowledged when replicas have it', { skip }, async (t) => {
 
 t.test('an end that replicas do not have in time may be recorded: its output stays', { skip }, async (t) => {
   // The end is asked for as long as a Run may take.
-  const flags = { 'redis-wait-replicas': 1, 'run-timeout-ms': 3_000, 'wait-ms': 30_000 };
+  const flags = { 'redis-wait-replicas': 1, 'run-timeout-ms': 8_000, 'wait-ms': 30_000 };
   const fleet = await Fleet.start(t, { accounts: { acme: {} } }, { flags });
   const replica = await replicaOf(t, fleet.redis);
   const [one, other] = [fleet.client(0), fleet.client(1)];
