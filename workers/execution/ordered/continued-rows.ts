@@ -125,10 +125,13 @@ export class ContinuedRows implements Operator {
       }
     }
     if (count === 0) return;
+    // The last row is not handed on yet, and what it goes on with neither.
+    const last = made.get(first) ?? null;
+    made.delete(first);
     yield* this.#emitHeld();
     if (count > 1) yield* this.#emit(batch.withSelection(firsts, count - 1), made);
     this.#held.hold(batch, firstPosition);
-    this.#heldBack = made.get(first) ?? null;
+    this.#heldBack = last;
   }
 
   #read(row: number, continuation: Continuation): void {
