@@ -9,9 +9,13 @@ import { SpillFile } from '../spill/spill-file.ts';
 import { BATCH_ROOM, SpillReader } from '../spill/spill-reader.ts';
 import { SpillWriter } from '../spill/spill-writer.ts';
 
-/** A file with its rows; the first `taken` of them are gone. */
-interface HeldFile {
+/** A file from which rows are taken is as long as this at most, and a batch: its space comes back as a whole. */
+const FILE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Rows of a batch, and where in a file they begin; the first `taken` of them are gone. */
+interface HeldRows {
   readonly file: SpillFile;
+  readonly from: number;
   readonly rows: number;
   taken: number;
 }
@@ -21,7 +25,9 @@ export class SpillQueue {
   readonly #codec: RowCodec;
   readonly #reader: SpillReader;
   #writer: SpillWriter | null = null;
-  #files: HeldFile[] = [];
+  /** To which rows are written. */
+  #file: SpillFile | null = null;
+  #held: HeldRows[] = [];
   #rows = 0;
 
   constructor(context: OperatorContext) {
@@ -36,18 +42,26 @@ export class SpillQueue {
   }
 
   add(batch: Batch): void {
-    const { arena, spill } = this.#context;
-    const file = new SpillFile(spill);
-    if (this.#writer === null) this.#writer = new SpillWriter(arena.heap, this.#codec, file);
-    else this.#writer.turnTo(file);
+    const { arena } = this.#context;
+    const { file, writer } = this.#target();
+    const from = file.sizeBytes;
     this.#codec.prepare(batch);
     const mark = arena.next;
     const orders = arena.take(batch.live * 8);
-    this.#writer.write(batch, { rows: batch.selection, count: batch.live, orders });
-    this.#writer.flush();
+    writer.write(batch, { rows: batch.selection, count: batch.live, orders });
+    writer.flush();
     arena.release(mark);
-    this.#files.push({ file, rows: batch.live, taken: 0 });
+    this.#held.push({ file, from, rows: batch.live, taken: 0 });
     this.#rows += batch.live;
+  }
+
+  #target(): { readonly file: SpillFile; readonly writer: SpillWriter } {
+    if (this.#file === null || this.#file.sizeBytes >= FILE_BYTES_MAX) {
+      this.#file = new SpillFile(this.#context.spill);
+      this.#writer?.turnTo(this.#file);
+    }
+    this.#writer ??= new SpillWriter(this.#context.arena.heap, this.#codec, this.#file);
+    return { file: this.#file, writer: this.#writer };
   }
 
   /** Hands the first `count` rows on, in batches that are valid until `next` is done with them. */
@@ -55,8 +69,8 @@ export class SpillQueue {
     const { arena } = this.#context;
     this.#rows -= count;
     for (let left = count; left > 0; ) {
-      const held = this.#files[0]!;
-      this.#reader.open(held.file);
+      const held = this.#held[0]!;
+      this.#reader.open(held.file, held.from);
       const upTo = Math.min(held.rows, held.taken + left);
       for (let at = 0; at < upTo; ) {
         const rows = this.#reader.advance();
@@ -71,14 +85,19 @@ export class SpillQueue {
       left -= upTo - held.taken;
       held.taken = upTo;
       if (held.taken < held.rows) continue;
-      held.file.drop();
-      this.#files.shift();
+      this.#held.shift();
+      if (this.#held[0]?.file !== held.file) this.#dropFile(held.file);
     }
   }
 
   drop(): void {
-    for (const { file } of this.#files) file.drop();
-    this.#files = [];
+    for (const { file } of this.#held) this.#dropFile(file);
+    this.#held = [];
     this.#rows = 0;
+  }
+
+  #dropFile(file: SpillFile): void {
+    file.drop();
+    if (this.#file === file) this.#file = null;
   }
 }

@@ -214,7 +214,7 @@ export class RowSorter {
   #makeRoomForEntries(rows: number): boolean {
     if (this.#count + rows <= this.#entriesMax) return true;
     const { heap } = this.#context.arena;
-    const entriesMax = Math.max(Math.floor(this.#entriesMax * ENTRIES_GROWTH), rows * 2);
+    const entriesMax = Math.max(Math.floor(this.#entriesMax * ENTRIES_GROWTH), rows * 2, this.#count + rows);
     const at = heap.tryAllocate(entriesMax * ENTRY_BYTES * 2, rows > this.#entriesMax);
     if (at === 0) return false;
     heap.u8.copyWithin(at, this.#entries, this.#entries + this.#count * ENTRY_BYTES);

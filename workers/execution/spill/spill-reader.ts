@@ -48,9 +48,10 @@ export class SpillReader {
     for (let row = 0; row < rowsMax; row++) u32[(this.#selection >>> 2) + row] = row;
   }
 
-  open(file: RowBytes): void {
+  /** @param from where a row begins */
+  open(file: RowBytes, from = 0): void {
     this.#file = file;
-    this.#position = 0;
+    this.#position = from;
     this.#from = this.#buffer;
     this.#end = this.#buffer;
     this.#rows = 0;
@@ -92,17 +93,25 @@ export class SpillReader {
     }
     const left = this.#end - this.#from;
     const record = left >= 4 ? this.#recordBytes() : 0;
-    if (record > this.#bufferBytes) {
-      this.#bufferBytes = record;
-      this.#buffer = this.#heap.allocate(record);
-    }
-    this.#heap.u8.copyWithin(this.#buffer, this.#from, this.#end);
+    if (record > this.#bufferBytes) this.#grow(record);
+    else this.#heap.u8.copyWithin(this.#buffer, this.#from, this.#end);
     const start = this.#buffer + left;
     const got = file.read(this.#heap.u8.subarray(start, this.#buffer + this.#bufferBytes), this.#position);
     this.#position += got;
     this.#from = this.#buffer;
     this.#end = start + got;
     return true;
+  }
+
+  /** By doubling where there is room: of records that become longer and longer each would take a buffer of its own. */
+  #grow(record: number): void {
+    const [former, formerBytes] = [this.#buffer, this.#bufferBytes];
+    const doubled = Math.max(record, 2 * formerBytes);
+    const tried = this.#heap.tryAllocate(doubled);
+    this.#bufferBytes = tried === 0 ? record : doubled;
+    this.#buffer = tried === 0 ? this.#heap.allocate(record) : tried;
+    this.#heap.u8.copyWithin(this.#buffer, this.#from, this.#end);
+    this.#heap.giveBack(former, formerBytes);
   }
 
   /** Size of the record at `from` (its first 4 bytes are there; records are not aligned). */
