@@ -72,7 +72,11 @@ export class HeldRoom {
 
   /** Goes on to a block with more room, or lets all holders go of what they hold; false when it is full. */
   advance(): boolean {
-    if (this.blocks.advance()) return true;
+    return this.blocks.advance() || this.makeRoom();
+  }
+
+  /** Lets all holders go of what they hold, also beside the blocks; false when it is full. */
+  makeRoom(): boolean {
     if (this.#whenFull === 'refuse') this.#isFull = true;
     else this.#letGo();
     if (this.#isFull) return false;

@@ -88,6 +88,7 @@ export class HeldValues implements MetricState, Holder {
     }
     const { exports } = this.#context.kernel;
     const room = this.#room;
+    if (this.#held.isOver && room.late === null && !room.makeRoom()) return;
     for (let at = 0; at < count; ) {
       if (room.late !== null) {
         const list = { rows: heap.u32[(fold + ROWS) >>> 2]!, ids: heap.u32[(fold + IDS) >>> 2]!, from: at, count };
@@ -155,6 +156,10 @@ export class HeldValues implements MetricState, Holder {
     for (let values = lists.next(states, groups); values.count > 0; values = lists.next(states, groups)) {
       late.add(this.#number, values);
     }
+    // Cells that are settled have theirs here.
+    if (this.#settled > 0) return;
+    this.#bigs.length = 0;
+    this.#held.release();
   }
 
   countOf(group: number, states: FoldStates): number {
