@@ -69,7 +69,8 @@ export class SortKeyWriter {
 
   #double(value: number): void {
     this.#reserve(8);
-    this.#bytes.writeDoubleBE(value === 0 ? 0 : value, this.#length);
+    // One zero, and one NaN, whatever its sign is.
+    this.#bytes.writeDoubleBE(value === 0 ? 0 : Number.isNaN(value) ? Number.NaN : value, this.#length);
     const negative = this.#bytes[this.#length]! >= SIGN;
     for (let at = 0; at < 8; at++) {
       const byte = this.#bytes[this.#length + at]!;

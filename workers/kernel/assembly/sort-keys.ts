@@ -109,7 +109,8 @@ function putDecimal(value: i64, scale: i32, o: usize): usize {
 // @ts-ignore: decorator
 @inline
 function putDouble(value: f64, o: usize): usize {
-  let bits = reinterpret<u64>(value == 0 ? 0 : value);
+  // One zero, and one NaN, whatever its sign is.
+  let bits = reinterpret<u64>(value == 0 ? 0 : value != value ? f64.NaN : value);
   bits = bits >> 63 ? ~bits : bits | 0x8000000000000000;
   store<u64>(o, bswap<u64>(bits));
   return o + 8;

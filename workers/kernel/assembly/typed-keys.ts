@@ -8,6 +8,9 @@ import { viewOf } from './cell';
 /** Zero has no sign in a key. */
 const ZERO: usize = memory.data<f64>([0]);
 
+/** Nor has NaN, which division leaves with one and reading without. */
+const NOT_A_NUMBER: usize = memory.data<f64>([NaN]);
+
 /**
  * Makes the views of the keys of a row list. Gives the next free address, 0 when they do not fit; rows with decimals beyond 64
  * bits go to `todo`: u32 count, then the rows.
@@ -27,7 +30,9 @@ export function typedKeys(at: usize, meta: usize, rows: usize, count: u32, kind:
       start = meta + row;
       length = 1;
     } else if (kind == KEY_DOUBLE) {
-      if (load<f64>(value) == 0) start = ZERO;
+      const double = load<f64>(value);
+      if (double == 0) start = ZERO;
+      else if (double != double) start = NOT_A_NUMBER;
     } else if (kind != KEY_WORD) {
       if (cellMeta == META_BIG) {
         back++;
