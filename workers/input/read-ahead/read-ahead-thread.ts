@@ -1,7 +1,8 @@
 // The read-ahead thread of a thread as its Runs see it: a second thread that reads ahead in a large file while the Run works on what
 // was read before. One Run at a time has it, and only while a core is free for it. A Run never depends on it: where the
 // read-ahead thread is not there, not ready or gone, the Run reads alone.
-// States: none → starting → idle ⇄ on a job → gone (none again).
+// States: none → starting → idle ⇄ on a job → gone (none again). Beside them it is held by a Run or not: a job may be over
+// while its Run has yet to take what was read.
 import { Worker } from 'node:worker_threads';
 import { READ_AHEAD_ENTRY } from '../../built-files.ts';
 import type { CoreShare } from '../../thread/core-share.ts';
@@ -48,6 +49,11 @@ export const READ_AHEAD_SETTINGS: ReadAheadSettings = {
 /** A chunk takes a read-ahead half a millisecond. What takes longer is a slow disk: then other Runs may go on. */
 const STRETCH_MILLISECONDS_MAX = 10;
 
+/** No Run may be there to tell it; without a read-ahead thread all goes on, more slowly. */
+function warnOfLoss(fault: unknown): void {
+  process.emitWarning(`a read-ahead thread was lost, large files are read without: ${fault}`);
+}
+
 interface ReadAheadWorker {
   readonly worker: Worker;
   readonly memory: ReadAheadMemory;
@@ -61,8 +67,12 @@ export class ReadAheadThread {
   readonly #cores: CoreShare;
   readonly #entry: URL;
   #thread: ReadAheadWorker | null = null;
+  /** The system has none for it. */
+  #isRefused = false;
   #slot = 0;
   #hasCore = false;
+  /** A Run has it, from `send` to `recall`: its chunks are there for longer than the thread is on its job. */
+  #isHeld = false;
 
   /** @param settings READ_AHEAD_SETTINGS unless a test wants smaller ones, as `entry` is its own */
   constructor(cores: CoreShare, settings: ReadAheadSettings = READ_AHEAD_SETTINGS, entry = READ_AHEAD_ENTRY) {
@@ -73,11 +83,21 @@ export class ReadAheadThread {
 
   /** Starts the thread where there is none and enough to do: it is ready some 45 ms later. */
   prepare(rest: FileRest | null): void {
+    if (this.#isHeld) return;
     if (rest === null || rest.to - rest.from < this.settings.startBytesMin || !this.#cores.hasFree) return;
     const thread = this.#thread;
     if (thread?.isAlive === true && thread.memory.phase !== PHASE_GONE) return;
     // What the system refused, or what failed, would be so again at each window.
-    if (thread !== null && thread.fault !== null) return;
+    if (this.#isRefused || (thread !== null && thread.fault !== null)) return;
+    try {
+      this.#thread = this.#start();
+    } catch (fault) {
+      this.#isRefused = true;
+      warnOfLoss(fault);
+    }
+  }
+
+  #start(): ReadAheadWorker {
     const share = newReadAheadShare();
     const workerData = { share, idleMilliseconds: this.settings.idleMilliseconds };
     // Modules that the process is told to load first are not for it: they would not fit.
@@ -85,18 +105,18 @@ export class ReadAheadThread {
     const started: ReadAheadWorker = { worker, memory: new ReadAheadMemory(share), isAlive: true, fault: null };
     worker.on('error', (fault: unknown) => {
       started.fault = fault;
-      // No Run may be there to tell it; without a read-ahead thread all goes on, more slowly.
-      process.emitWarning(`a read-ahead thread was lost, large files are read without: ${fault}`);
+      warnOfLoss(fault);
     });
     worker.on('exit', () => {
       started.isAlive = false;
     });
     worker.unref();
-    this.#thread = started;
+    return started;
   }
 
   /** Whether it has a thread that could be sent now. */
   get isIdle(): boolean {
+    if (this.#isHeld) return false;
     return this.#thread?.isAlive === true && this.#thread.memory.phase === PHASE_IDLE;
   }
 
@@ -111,9 +131,9 @@ export class ReadAheadThread {
     memory.clear();
     worker.postMessage(job);
     this.#slot = 0;
-    if (memory.passTo(PHASE_JOB, PHASE_IDLE)) return true;
-    this.#giveCore();
-    return false;
+    this.#isHeld = memory.passTo(PHASE_JOB, PHASE_IDLE);
+    if (!this.#isHeld) this.#giveCore();
+    return this.#isHeld;
   }
 
   /** 'over': the job has ended before the file did. 'none': nothing yet, ask again in a moment. Throws its fault. */
@@ -140,6 +160,7 @@ export class ReadAheadThread {
   /** Ends the job. */
   recall(): void {
     this.#thread!.memory.recall();
+    this.#isHeld = false;
     this.#giveCore();
   }
 
