@@ -96,7 +96,9 @@ function nextEnding(node: NodeState, run: Conducted): Promise<Ending> {
     }, SHOWN_AFTER_MILLISECONDS);
     let timer: NodeJS.Timeout | null = null;
     let forget: (() => void) | null = null;
+    let isOver = false;
     const end = (ending: Ending): void => {
+      isOver = true;
       if (timer !== null) clearTimeout(timer);
       clearTimeout(showing);
       forget?.();
@@ -104,6 +106,7 @@ function nextEnding(node: NodeState, run: Conducted): Promise<Ending> {
     };
     forget = node.drain.onDeadline(() => end({ kind: 'drained' }));
     engine.onBegun(() => {
+      if (isOver) return;
       if (timer !== null) clearTimeout(timer);
       timer = setTimeout(() => end({ kind: 'timeout' }), node.runMilliseconds);
     });

@@ -32,6 +32,7 @@ export class EngineRun implements UploadListener, WatchedUpload {
   #upload: Upload;
   #frame: TaskFrame;
   readonly #memory: RunMemory;
+  readonly #requestId: string;
   readonly #pace = new UploadPace(performance.now());
   #startedAt: string;
   #current: CurrentTask | null = null;
@@ -50,11 +51,12 @@ export class EngineRun implements UploadListener, WatchedUpload {
   #onBegun: () => void = () => {};
 
   /** Follows the upload from now on; what it already has is taken up. */
-  constructor(node: NodeState, upload: Upload, frame: TaskFrame, memory: RunMemory) {
+  constructor(node: NodeState, upload: Upload, frame: TaskFrame, memory: RunMemory, requestId: string) {
     this.#node = node;
     this.#upload = upload;
     this.#frame = frame;
     this.#memory = memory;
+    this.#requestId = requestId;
     this.#startedAt = node.times.of(Date.now());
     upload.listener = this;
     node.slowUploads.add(this);
@@ -212,7 +214,10 @@ export class EngineRun implements UploadListener, WatchedUpload {
     // Nobody takes what a Run made that was given up while its end was on the way.
     const kept = !this.#cancelled && end.end.kind === 'done' && end.end.outcome.output !== null;
     if (kept && isCurrent) this.#close();
-    else void this.#remove(end, spillDirectory).finally(() => this.#close());
+    else {
+      const removed = this.#remove(end, spillDirectory).catch((fault) => this.#node.onFault(fault, this.#requestId));
+      void removed.then(() => this.#close());
+    }
   }
 
   async #remove({ end, outputPath }: EngineEnd, spillDirectory: string): Promise<void> {
@@ -243,6 +248,8 @@ export class EngineRun implements UploadListener, WatchedUpload {
 
   /** A task whose end nobody waits for: its output goes when it has ended, or now if it already has. */
   #drop(task: CurrentTask): void {
-    if (task.end !== null) void this.#node.taskOutputs.discard(task.end.outputPath);
+    if (task.end === null) return;
+    const discarding = this.#node.taskOutputs.discard(task.end.outputPath);
+    if (discarding instanceof Promise) discarding.catch((fault) => this.#node.onFault(fault, this.#requestId));
   }
 }

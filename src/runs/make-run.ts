@@ -61,7 +61,7 @@ export async function makeRun(node: NodeState, request: CreateRunRequest, claims
   const { admission, lease } = claims;
   const upload = claims.upload ?? storedUpload(node, request, lease);
   const frame = node.frames.of(request.account, request.subscription, request.template);
-  const engine = new EngineRun(node, upload, frame, admission.memory);
+  const engine = new EngineRun(node, upload, frame, admission.memory, request.exchange.requestId);
   // Before the spool goes, and before the memory is free, the engine has let go of both.
   lease.hold(() => engine.closed());
   if (claims.upload === null) upload.begin();
@@ -69,8 +69,15 @@ export async function makeRun(node: NodeState, request: CreateRunRequest, claims
   // By the store's clock: when its body ended.
   const createdAt = Math.round(node.desk.now() - (performance.now() - upload.endedAfter));
   const run = newRun(admission.runId, request.account.id, request.template.id, createdAt);
-  const asked = end.kind === 'whole' ? refusalOf(node, request, admission, run, end) : null;
-  const refused = asked instanceof Promise ? await asked : asked;
+  let refused: Refusal | null;
+  try {
+    const asked = end.kind === 'whole' ? refusalOf(node, request, admission, run, end) : null;
+    refused = asked instanceof Promise ? await asked : asked;
+  } catch (fault) {
+    // It waits for the end of the upload, and the lease for it.
+    engine.cancel();
+    throw fault;
+  }
   if (end.kind === 'whole' && refused === null) {
     await startRun(node, request, admission, run, upload, engine, end);
     return;

@@ -75,7 +75,7 @@ function rig(fileMib = 1) {
   const frame = partly<TaskFrame>({ reservationBytes: BYTES });
   // The same object, since the test lets it grow.
   const spooled = Object.assign(upload, { spool: partly<NonNullable<Upload['spool']>>(upload.spool) });
-  const engine = new EngineRun(node, partly<Upload>(spooled), frame, memory);
+  const engine = new EngineRun(node, partly<Upload>(spooled), frame, memory, 'request');
   const ends: EngineEnd[] = [];
   engine.onEnd((end) => void ends.push(end));
   let now = performance.now();
