@@ -31,6 +31,9 @@ const GONE_MILLISECONDS_MAX = 2_000;
 /** A thread that cannot start is tried again after this time, so that a broken entry does not spin. */
 const RESTART_MILLISECONDS = 100;
 
+/** One that the system refuses is asked for again after this time: others have to end first. */
+const REFUSED_MILLISECONDS = 5_000;
+
 /** The spare thread ends when it has had nothing to do for so long: who holds up all others once may do it again. */
 const SPARE_IDLE_MILLISECONDS_MAX = 30_000;
 
@@ -160,14 +163,16 @@ export class ThreadRoster {
     if (this.#closed) return;
     const filled = this.#all().filter(({ isSpare, isStuck }) => !isSpare && !isStuck).length;
     if (this.stuck > STUCK_THREADS_MAX) return;
-    for (let missing = this.#wanted - filled; missing > 0; missing -= 1) this.#start(false);
+    for (let missing = this.#wanted - filled; missing > 0 && this.#start(false); missing -= 1);
   }
 
-  #start(isSpare: boolean): void {
+  /** False: the system has no thread now. */
+  #start(isSpare: boolean): boolean {
     const { shared, startWorker, onRoom } = this.#settings;
     const number = this.#members.indexOf(null);
     const thread = new PoolThread({ ...shared, thread: number }, onRoom);
-    const worker = startWorker(thread.start);
+    const worker = this.#workerOf(thread, startWorker);
+    if (worker === null) return false;
     const member: Member = {
       thread,
       worker,
@@ -182,6 +187,19 @@ export class ThreadRoster {
     if (isSpare) this.spare = thread;
     void worker.ended.then((fault) => this.#ending(member, member.fault ?? fault));
     void worker.gone.then(() => this.#gone(member));
+    return true;
+  }
+
+  /** null: the system has no thread now, and those that there are go on. The first ones are needed. */
+  #workerOf(thread: PoolThread, startWorker: RosterSettings['startWorker']): PoolWorker | null {
+    try {
+      return startWorker(thread.start);
+    } catch (fault) {
+      if (this.size === 0) throw fault;
+      this.#settings.onLost(thread.thread, fault);
+      if (!this.#closed) setTimeout(() => this.#refill(), REFUSED_MILLISECONDS);
+      return null;
+    }
   }
 
   #ending(member: Member, fault: unknown): void {

@@ -184,11 +184,12 @@ export class SpooledFile {
       await writeAll(descriptor, [this.#filling.subarray(0, this.#filledBytes)], this.#position);
       this.#writtenBytes = this.#position + this.#filledBytes;
     }
+    // Of a file elsewhere a close tells what its writes have not: it is whole when that has gone well, too.
+    if (this.#is('file') && this.#ended) await this.#forget();
     this.#work = null;
-    if (this.#state !== 'file' || !this.#ended) return;
+    if (!this.#is('file') || !this.#ended) return;
     this.#state = 'complete';
-    await this.#forget();
-    if (this.#is('complete')) this.#listener.complete();
+    this.#listener.complete();
   }
 
   async #writeFull(descriptor: number): Promise<void> {
@@ -239,7 +240,7 @@ export class SpooledFile {
   }
 
   /** The state may have changed during an await, which the compiler does not see. */
-  #is(state: 'complete' | 'discarded'): boolean {
+  #is(state: 'file' | 'discarded'): boolean {
     return this.#state === state;
   }
 

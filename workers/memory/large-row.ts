@@ -61,7 +61,8 @@ export class LargeRowGate implements HeapLender {
         this.#lentBytes += bytes;
         return;
       }
-      if (!this.#tryArena(heap)) await this.#look();
+      // As tryLend: the file goes on arriving meanwhile.
+      if (!this.#run.arrived() || !this.#tryArena(heap)) await this.#look();
     }
   }
 

@@ -66,8 +66,15 @@ function* runOnce(job: RunJob, { withArena, encodingTries, rowNames }: Start): C
     run = new RunTry(job, { kernel, arena, spill, gate, encodingTries, rowNames });
     return yield* run.drive();
   } finally {
-    run?.close();
-    spill.remove();
-    job.kernels.giveBack(kernel, heap.borrowedBytes, gate);
+    // A disk that refuses to remove files is told, and takes no memory with it.
+    try {
+      run?.close();
+    } finally {
+      try {
+        spill.remove();
+      } finally {
+        job.kernels.giveBack(kernel, heap.borrowedBytes, gate);
+      }
+    }
   }
 }
