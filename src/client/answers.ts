@@ -71,6 +71,12 @@ function retryAfterOf(answer: TransportAnswer): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
+/** File and key go to no other place than the one that they were given for. */
+export function redirected(): TemplateRunError {
+  const message = 'The answer is a redirect to another address: write the one that is meant as the base URL.';
+  return new TemplateRunError('UNEXPECTED_ANSWER', message);
+}
+
 /** What it says instead is not told: it may be anything. */
 export function unexpected(answer: TransportAnswer): TemplateRunError {
   const message = `The answer with status ${answer.status} is none of this API's: look at the base URL and at proxies before it.`;

@@ -46,6 +46,17 @@ export class TemplateRunError extends Error {
   }
 }
 
+/** A path that cannot be sent. What the system says of one, such as ENOENT, comes as the system's own error. */
+export class SourceError extends Error {
+  readonly code: 'SOURCE_NOT_A_FILE' | 'SOURCE_SHORTENED';
+
+  constructor(code: SourceError['code'], message: string) {
+    super(message);
+    this.name = 'SourceError';
+    this.code = code;
+  }
+}
+
 /** The Run came to its end and failed; `code` and `message` are its error's. It was not charged. */
 export class RunFailedError extends TemplateRunError {
   readonly run: Run;

@@ -20,7 +20,7 @@ const RETRIED_CODES: ReadonlySet<string> = new Set([
   'RUN_TIMEOUT',
   'OUTPUT_DAMAGED',
 ]);
-/** Those of a proxy before the service, which knows no codes. */
+/** Also of a proxy before the service, which knows no codes or has others of its own; no error that stays has one of these. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 export interface RetrySettings {
@@ -85,5 +85,5 @@ function asError(thrown: unknown): TemplateRunError {
 }
 
 function isRetried({ code, status }: TemplateRunError): boolean {
-  return RETRIED_CODES.has(code) || (code === 'UNEXPECTED_ANSWER' && RETRIED_STATUSES.has(status ?? 0));
+  return RETRIED_CODES.has(code) || RETRIED_STATUSES.has(status ?? 0);
 }

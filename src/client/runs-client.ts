@@ -12,6 +12,8 @@ const RETRIES = 5;
 const IDLE_MILLISECONDS = 90_000;
 /** Between two looks at a Run whose answer does not say when to come again. */
 const POLL_SECONDS = 1;
+/** As long as a repeat may have to wait. Beyond 24 days a timer does not wait at all. */
+const POLL_SECONDS_MAX = 300;
 
 export interface ClientSettings {
   /** Origin of the service, with a path where it lies behind one: https://runs.example.com */
@@ -151,7 +153,7 @@ export abstract class RunsClient<Source> {
   async #ended(answer: RunAnswer, signal: AbortSignal): Promise<Run> {
     let { run, retryAfter } = answer;
     while (run.status === 'running') {
-      await wait(delayMilliseconds(1, retryAfter ?? POLL_SECONDS), signal);
+      await wait(delayMilliseconds(1, Math.min(retryAfter ?? POLL_SECONDS, POLL_SECONDS_MAX)), signal);
       ({ run, retryAfter } = await this.#look(run.id, signal));
     }
     return run;

@@ -1,25 +1,32 @@
 // `template-run send`: sends files to a running service, several at a time, and fetches the outputs. How a file gets there
 // and back whatever happens on the way is the client's (src/client).
-import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
-import { type Run, TemplateRunClient, TemplateRunError } from '../client/node/template-run-client.ts';
-import { makeFolder } from '../runtime/make-folder.ts';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  type ClientSettings,
+  type Run,
+  TemplateRunClient,
+  TemplateRunError,
+} from '../client/node/template-run-client.ts';
 import { type Command, type CommandIo, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { delimiter } from './delimiter.ts';
 import { type Flags, flagsHelp, parseFlags } from './flags.ts';
 import { JSON_FLAGS } from './json-flag.ts';
 import { Progress } from './progress.ts';
-import { refuseOverwriting } from './refuse-overwriting.ts';
+import { type SendEnding, sendQueued } from './send-queue.ts';
+import { type SendTargets, sendTargets } from './send-targets.ts';
+import { SendTransfers } from './send-transfers.ts';
 
 const URL_VARIABLE = 'TEMPLATE_RUN_URL';
 const KEY_VARIABLE = 'TEMPLATE_RUN_API_KEY';
 
-/** As many as the smallest plans let be in flight; those that are refused come again. */
+/** More would wait for each other on most ways to a service. */
 const PARALLEL = 4;
 const PARALLEL_MAX = 64;
 /** 128 and the number of SIGINT, as shells have it. */
 const INTERRUPTED_STATUS = 130;
-const BYTES_PER_MB = 1_000_000;
+/** What API keys begin with. */
+const KEY_PREFIX = 'trs_';
 
 const FLAGS = {
   url: { kind: 'value', placeholder: 'URL', purpose: `where the service is (the variable ${URL_VARIABLE})` },
@@ -30,7 +37,11 @@ const FLAGS = {
     placeholder: 'PATH',
     purpose: 'file, or folder when it is one, ends in / or there are several inputs (required)',
   },
-  parallel: { kind: 'value', placeholder: 'N', purpose: `files on their way at a time (${PARALLEL})` },
+  parallel: {
+    kind: 'value',
+    placeholder: 'N',
+    purpose: `files on their way at a time (${PARALLEL}, or as many Runs as the plan allows in flight)`,
+  },
   retries: { kind: 'value', placeholder: 'N', purpose: 'how often a request is tried again (5)' },
   delimiter: { kind: 'value', placeholder: 'C', purpose: 'field delimiter (as the Template says, else detected)' },
   'header-row': {
@@ -59,26 +70,34 @@ Exit status: 0 all succeeded, 1 a file failed, 2 usage.`,
 interface Sending {
   readonly client: TemplateRunClient;
   readonly template: string;
-  /** Where the output goes; a folder gets one file for each input. */
-  readonly output: { readonly path: string; readonly isFolder: boolean };
+  readonly targets: SendTargets;
   readonly delimiter: string | null;
   readonly headerRow: number | null;
   readonly signal: AbortSignal;
   readonly isJson: boolean;
 }
 
+/** One of the command line. */
+interface SentFile {
+  readonly path: string;
+  /** Its own also where it is sent once more. */
+  readonly idempotencyKey: string;
+}
+
 async function sendFiles(args: readonly string[], io: CommandIo): Promise<number> {
   const flags = parseFlags(args, FLAGS);
   const [template, ...files] = flags.positionals;
   if (template === undefined || files.length === 0) throw new UsageError('Write the id of a Template and a file.');
-  const parallel = number(flags, 'parallel') ?? PARALLEL;
-  if (parallel < 1 || parallel > PARALLEL_MAX) throw new UsageError(`--parallel takes 1 to ${PARALLEL_MAX}.`);
-  const output = outputOf(flags.values.get('output'), files);
+  const asked = number(flags, 'parallel');
+  if (asked !== null && (asked < 1 || asked > PARALLEL_MAX))
+    throw new UsageError(`--parallel takes 1 to ${PARALLEL_MAX}.`);
+  const targets = sendTargets(flags.values.get('output'), files);
   const aborter = new AbortController();
+  const settings = settingsOf(flags, io, aborter.signal);
   const sending: Sending = {
-    client: clientOf(flags, io, aborter.signal),
+    client: clientOf(settings),
     template,
-    output,
+    targets,
     delimiter: delimiter(flags.values.get('delimiter')),
     headerRow: number(flags, 'header-row'),
     signal: aborter.signal,
@@ -86,15 +105,17 @@ async function sendFiles(args: readonly string[], io: CommandIo): Promise<number
   };
   const interrupt = (): void => aborter.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const transfers = new Transfers(files.length);
+  const transfers = new SendTransfers(files.length);
   const progress = new Progress(io.stderr, (seconds) => transfers.line(seconds));
-  let status = EXIT_OK;
   try {
-    await inParallel(files, parallel, async (file) => {
-      const isSent = await sendFile(sending, file, { io, progress, transfers });
-      if (!isSent) status = EXIT_FAILED;
+    const isAllSent = await sendQueued({
+      items: files.map((path): SentFile => ({ path, idempotencyKey: randomUUID() })),
+      parallel: asked ?? (files.length === 1 ? 1 : await parallelOf(settings)),
+      send: (file) => sendFile(sending, file, { io, progress, transfers }),
+      abort: interrupt,
     });
-    return aborter.signal.aborted ? INTERRUPTED_STATUS : status;
+    if (aborter.signal.aborted) return INTERRUPTED_STATUS;
+    return isAllSent ? EXIT_OK : EXIT_FAILED;
   } finally {
     progress.end();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
@@ -102,43 +123,70 @@ async function sendFiles(args: readonly string[], io: CommandIo): Promise<number
   }
 }
 
+/**
+ * More than the plan lets be in flight would be refused. A key may lack the scope to ask, and a service be an old one; what
+ * else goes wrong is waited for, and told, with each file.
+ */
+async function parallelOf(settings: ClientSettings): Promise<number> {
+  const client = clientOf({ ...settings, retries: 0 });
+  try {
+    const { ceilings } = await client.usage();
+    return Math.max(1, Math.min(PARALLEL, ceilings?.runs_in_flight_max ?? PARALLEL));
+  } catch {
+    return PARALLEL;
+  } finally {
+    client.close();
+  }
+}
+
 interface Terminal {
   readonly io: CommandIo;
   readonly progress: Progress;
-  readonly transfers: Transfers;
+  readonly transfers: SendTransfers;
 }
 
-/** False: it failed, and was told. */
-async function sendFile(sending: Sending, file: string, { io, progress, transfers }: Terminal): Promise<boolean> {
-  const { client, template, output, signal, isJson } = sending;
-  if (signal.aborted) return false;
-  const tell = (line: string, stream: NodeJS.WritableStream): void => {
-    progress.clear();
-    stream.write(`${line}\n`);
-  };
+async function sendFile(sending: Sending, file: SentFile, { io, progress, transfers }: Terminal): Promise<SendEnding> {
+  const { client, template, targets, signal, isJson } = sending;
+  const { path: input, idempotencyKey } = file;
+  const ending = (isSent: boolean, line: string | null, stream: NodeJS.WritableStream, lacksSlot = false) => ({
+    isSent,
+    lacksSlot,
+    tell: (): void => {
+      transfers.ended();
+      progress.clear();
+      if (line !== null) stream.write(`${line}\n`);
+    },
+  });
+  if (signal.aborted) return ending(false, null, io.stderr);
   try {
-    const target = output.isFolder ? (run: Run) => join(output.path, outputName(file, run)) : output.path;
-    const { run, path } = await client.transform(template, file, target, {
+    const rejects = targets.rejects(input);
+    const { run, ...written } = await client.transform(template, input, targets.output(input), {
       signal,
-      onProgress: ({ phase, bytes }) => transfers.moved(file, phase, bytes),
+      idempotencyKey,
+      onProgress: ({ phase, bytes }) => transfers.moved(input, phase, bytes),
+      ...(rejects === null ? {} : { rejects }),
       ...(sending.delimiter === null ? {} : { delimiter: sending.delimiter }),
       ...(sending.headerRow === null ? {} : { headerRow: sending.headerRow }),
     });
-    const rows = run.rows_written ?? null;
-    const cut = run.truncated === true ? ', cut at the cap' : '';
-    const rejects = run.rejects === undefined ? null : rejectsPath(path);
-    if (rejects !== null) await client.download(run, rejects, { signal, file: 'rejects' });
-    const rejected = rejects === null ? '' : `, rejected rows in ${rejects}`;
-    if (isJson) tell(JSON.stringify({ file, output: path, ...(rejects === null ? {} : { rejects }), run }), io.stdout);
-    else tell(`${file}: ${rows} rows in ${path}${cut}${rejected}`, io.stdout);
-    return true;
+    return ending(true, sentLine(input, run, written, isJson), io.stdout);
   } catch (error) {
-    if (signal.aborted) return false;
-    tell(failureLine(file, error, isJson), isJson ? io.stdout : io.stderr);
-    return false;
-  } finally {
-    transfers.ended();
+    if (signal.aborted) return ending(false, null, io.stderr);
+    const lacksSlot = error instanceof TemplateRunError && error.code === 'CONCURRENCY_LIMIT_REACHED';
+    return ending(false, failureLine(input, error, isJson), isJson ? io.stdout : io.stderr, lacksSlot);
   }
+}
+
+interface Written {
+  readonly path: string;
+  readonly rejects: string | null;
+}
+
+function sentLine(input: string, run: Run, { path, rejects }: Written, isJson: boolean): string {
+  if (isJson) return JSON.stringify({ file: input, output: path, ...(rejects === null ? {} : { rejects }), run });
+  const cut = run.truncated === true ? ', cut at the cap' : '';
+  const unfetched = run.rejects === undefined ? '' : `, rejected rows not fetched: ${path} is no file to lie beside`;
+  const rejected = rejects === null ? unfetched : `, rejected rows in ${rejects}`;
+  return `${input}: ${run.rows_written ?? null} rows in ${path}${cut}${rejected}`;
 }
 
 /** Faults of ours are thrown on. */
@@ -153,52 +201,29 @@ function failureLine(file: string, error: unknown, isJson: boolean): string {
   return isJson ? JSON.stringify({ file, error: { code, message, request_id: null } }) : `${file}: ${message}`;
 }
 
-/** Beside the output: they are CSV, whatever that is. */
-function rejectsPath(output: string): string {
-  return join(dirname(output), `${basename(output, extname(output))}.rejects.csv`);
-}
-
-/** The input's name with the output's ending. */
-function outputName(file: string, run: Run): string {
-  const name = basename(file).replace(/\.gz$/i, '');
-  return basename(name, extname(name)) + extname(run.output?.name ?? '');
-}
-
-/** Checked before anything is sent, as the client looks whether it can write: a Run is charged, whatever becomes of its output. */
-function outputOf(path: string | undefined, files: readonly string[]): Sending['output'] {
-  if (path === undefined || path === '') throw new UsageError('Write with -o where the outputs go.');
-  const known = statSync(path, { throwIfNoEntry: false });
-  const isFolder = files.length > 1 || path.endsWith('/') || known?.isDirectory() === true;
-  if (!isFolder) {
-    refuseOverwriting([path], { files, folders: [] });
-    return { path, isFolder };
-  }
-  if (known?.isDirectory() === false) throw new UsageError(`${path} is a file, not a folder.`);
-  makeFolder(path);
-  const folder = realpathSync(path);
-  const beside = files.find((file) => realFolder(file) === folder);
-  if (beside !== undefined) throw new UsageError(`${path} holds ${beside} too: choose a folder for outputs alone.`);
-  const stems = files.map((file) => outputName(file, { id: '', status: 'running', template_id: '', created_at: '' }));
-  const twice = stems.find((stem, index) => stems.indexOf(stem) !== index);
-  if (twice !== undefined) throw new UsageError(`Two files would both be written as ${twice}: give them other names.`);
-  return { path, isFolder };
-}
-
-/** null: there is no such folder, which the sending of the file tells. */
-function realFolder(file: string): string | null {
-  const folder = dirname(file);
-  return statSync(folder, { throwIfNoEntry: false }) === undefined ? null : realpathSync(folder);
-}
-
-function clientOf(flags: Flags, io: CommandIo, signal: AbortSignal): TemplateRunClient {
+function settingsOf(flags: Flags, io: CommandIo, signal: AbortSignal): ClientSettings {
   const baseUrl = flags.values.get('url') ?? io.env[URL_VARIABLE];
   if (baseUrl === undefined) throw new UsageError(`Write --url, or set ${URL_VARIABLE}.`);
   const keyFile = flags.values.get('key');
-  const apiKey = keyFile === undefined ? io.env[KEY_VARIABLE] : readFileSync(keyFile, 'utf8').trim();
+  const apiKey = keyFile === undefined ? io.env[KEY_VARIABLE] : keyIn(keyFile);
   if (apiKey === undefined) throw new UsageError(`Write --key FILE, or set ${KEY_VARIABLE}.`);
   const retries = number(flags, 'retries');
+  return { baseUrl, apiKey, signal, ...(retries === null ? {} : { retries }) };
+}
+
+function keyIn(file: string): string {
   try {
-    return new TemplateRunClient({ baseUrl, apiKey, signal, ...(retries === null ? {} : { retries }) });
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    // The system's message would hold it: on a terminal, in a log.
+    if (!file.includes(KEY_PREFIX)) throw error;
+    throw new UsageError('--key takes a file with the API key, and not the key: no such file can be read.');
+  }
+}
+
+function clientOf(settings: ClientSettings): TemplateRunClient {
+  try {
+    return new TemplateRunClient(settings);
   } catch (error) {
     // What the client says of its settings: an address that is none, a key with a line end in it.
     if (error instanceof TypeError) throw new UsageError(error.message);
@@ -211,45 +236,4 @@ function number({ values }: Flags, flag: string): number | null {
   if (text === undefined) return null;
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${flag} takes a whole number.`);
   return Number(text);
-}
-
-/** What is on its way, for the line on the terminal. */
-class Transfers {
-  readonly #files: number;
-  readonly #bytes = new Map<string, number>();
-  #ended = 0;
-
-  constructor(files: number) {
-    this.#files = files;
-  }
-
-  moved(file: string, phase: string, bytes: number): void {
-    this.#bytes.set(`${phase} ${file}`, bytes);
-  }
-
-  ended(): void {
-    this.#ended += 1;
-  }
-
-  line(seconds: number): string {
-    const sum = (phase: string): string => {
-      const bytes = [...this.#bytes]
-        .filter(([name]) => name.startsWith(phase))
-        .reduce((all, [, each]) => all + each, 0);
-      return (bytes / BYTES_PER_MB).toFixed(1);
-    };
-    return `${this.#ended} of ${this.#files} done, ${sum('upload')} MB sent, ${sum('download')} MB received, ${seconds} s`;
-  }
-}
-
-async function inParallel(
-  files: readonly string[],
-  parallel: number,
-  work: (file: string) => Promise<void>,
-): Promise<void> {
-  const left = files.values();
-  const worker = async (): Promise<void> => {
-    for (const file of left) await work(file);
-  };
-  await Promise.all(Array.from({ length: Math.min(parallel, files.length) }, worker));
 }

@@ -1,24 +1,23 @@
 // The engine for programs: applies one Template to one source, in a thread of its own, without a service.
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { Readable, type Writable } from 'node:stream';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkTemplate } from '../../workers/plan/check-template.ts';
-import { REJECTS_SUFFIX, type RunOutcomeOutput } from '../../workers/protocol/messages.ts';
+import { REJECTS_SUFFIX, type TaskTable } from '../../workers/protocol/messages.ts';
 import type { TemplateText } from '../../workers/template/template-text.ts';
 import { MEMORY_BUDGET_BYTES_MIN } from '../admission/memory-budget.ts';
 import type { Report, RunError } from '../client/api-schemas.ts';
 import { LocalEngine } from '../commands/local-engine.ts';
-import { readLocalTables } from '../commands/local-template.ts';
+import { deliver, type TemplateSink } from './deliver.ts';
+
+export type { TemplateSink } from './deliver.ts';
 
 /** A path, the bytes, or a stream, which is copied into a temporary file first. */
 export type TemplateSource = string | Uint8Array | Readable;
-
-/** A path, which gets the output whole or not at all; or a stream, which is ended. */
-export type TemplateSink = string | Writable;
 
 export interface RunTemplateOptions {
   /** What the name of the source would end in, such as "xlsx", where the source is no path. */
@@ -79,7 +78,7 @@ export class RunRefusedError extends Error {
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
 /**
- * Rejects with TemplateRefusedError, RunRefusedError, or a system error of the source or the sink.
+ * Rejects with TemplateRefusedError, RunRefusedError, or a system error of the source, the sink or the tables.
  * @param template YAML or JSON as text, or the object that it would be
  */
 export async function runTemplate(
@@ -89,7 +88,7 @@ export async function runTemplate(
   options: RunTemplateOptions = {},
 ): Promise<RunResult> {
   const text = templateText(template);
-  const folder = await mkdtemp(join(tmpdir(), 'template-run-'));
+  const tables = await readTables(options.tables);
   const engine = new LocalEngine({
     threads: 1,
     cores: 1,
@@ -97,11 +96,13 @@ export async function runTemplate(
     ownThread: false,
     memoryBudgetBytes: Math.max(MEMORY_BUDGET_BYTES_MIN, options.memoryBytesMax ?? MEMORY_BYTES),
     template: text,
-    tables: readLocalTables(options.tables ?? null),
+    tables,
     secretsDirectory: options.secrets ?? null,
     overrides: { delimiter: options.delimiter ?? null, headerRow: options.headerRow ?? null },
   });
+  let folder: string | null = null;
   try {
+    folder = await mkdtemp(join(tmpdir(), 'template-run-'));
     const result = await engine.run(await localPath(source, join(folder, `source.${options.ending ?? 'csv'}`)));
     const { failure, report, rowsWritten, truncated } = result.outcome;
     if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
@@ -113,7 +114,7 @@ export async function runTemplate(
     return { rowsWritten: rowsWritten ?? 0, truncated, report };
   } finally {
     await engine.close();
-    await rm(folder, { recursive: true, force: true });
+    if (folder !== null) await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -122,7 +123,22 @@ function templateText(template: string | object): TemplateText {
   const format = source.trimStart().startsWith('{') ? 'json' : 'yaml';
   const checked = checkTemplate(source, format);
   if (!('template' in checked)) throw new TemplateRefusedError(checked.problems);
-  return { source, format, sha256: createHash('sha256').update(source).digest('hex') };
+  return { source, format, sha256: sha256(source) };
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** The tables of a folder by name: NAME.csv is NAME. */
+async function readTables(folder: string | undefined): Promise<Readonly<Record<string, TaskTable>>> {
+  if (folder === undefined) return {};
+  const tables: [string, TaskTable][] = [];
+  for (const name of (await readdir(folder)).filter((each) => each.endsWith('.csv'))) {
+    const path = resolve(folder, name);
+    tables.push([name.slice(0, -'.csv'.length), { path, sha256: sha256(await readFile(path)) }]);
+  }
+  return Object.fromEntries(tables);
 }
 
 /** The engine reads at any place of a file. */
@@ -131,17 +147,4 @@ async function localPath(source: TemplateSource, copyPath: string): Promise<stri
   if (source instanceof Uint8Array) await writeFile(copyPath, source, { mode: 0o600 });
   else await pipeline(source, createWriteStream(copyPath, { mode: 0o600 }));
   return copyPath;
-}
-
-/** @param path of the file that holds it where it is not in memory */
-async function deliver({ bytes }: RunOutcomeOutput, path: string, sink: TemplateSink): Promise<void> {
-  const output = bytes === null ? createReadStream(path) : Readable.from([bytes]);
-  if (typeof sink !== 'string') return pipeline(output, sink);
-  const beside = join(dirname(sink), `.${randomUUID()}.part`);
-  try {
-    await pipeline(output, createWriteStream(beside, { flags: 'wx' }));
-    await rename(beside, sink);
-  } finally {
-    await rm(beside, { force: true });
-  }
 }

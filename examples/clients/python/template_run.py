@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import collections
 import concurrent.futures
 import contextlib
 import errno
@@ -27,11 +28,13 @@ import selectors
 import signal
 import socket
 import ssl
+import stat
 import sys
+import tempfile
 import threading
 import urllib.parse
 import uuid
-from typing import Any, BinaryIO, Callable, Iterator, Optional, TextIO, Union
+from typing import Any, BinaryIO, Callable, Iterator, NamedTuple, Optional, TextIO, Union
 
 __all__ = ["TemplateRunClient", "TemplateRunError", "RunFailedError", "Cancelled"]
 
@@ -39,11 +42,15 @@ __all__ = ["TemplateRunClient", "TemplateRunError", "RunFailedError", "Cancelled
 Source = Union[str, "os.PathLike[str]", bytes, Callable[[], BinaryIO]]
 # Told of a phase ("upload" or "download"), bytes so far, and bytes in all (None: not known before the end).
 Progress = Callable[[str, int, Optional[int]], None]
+# A path, or what gives it for the Run.
+Target = Union[str, "os.PathLike[str]", Callable[[dict], str]]
 
 RETRIES = 5
 # A POST waits 30 s for its Run before the first byte of its answer comes.
 IDLE_SECONDS = 90.0
 POLL_SECONDS = 1
+# As long as a repeat may have to wait: what the service asks for may be more than a timer can.
+POLL_SECONDS_MAX = 300
 FIRST_DELAY_SECONDS = 0.25
 DELAY_SECONDS_MAX = 20.0
 # A service that asks for more is not waited for: the caller learns how long it would take.
@@ -61,8 +68,23 @@ RETRIED_CODES = {
     "RUN_TIMEOUT",
     "OUTPUT_DAMAGED",
 }
-# Those of a proxy before the service, which knows no codes.
+# Also of a proxy before the service, which knows no codes or has others of its own; no error that stays has one of these.
 RETRIED_STATUSES = {429, 500, 502, 503, 504}
+
+# Of a request's head; answers of 1xx say nothing of the request.
+INTERIM = b"HTTP/1.1 1"
+INTERIM_BYTES_MAX = 64 * 1024
+# To wait in the system for whoever reads or writes a pipe would leave nothing that `cancel` could end.
+UNBLOCKED = getattr(os, "O_NONBLOCK", 0)
+READER_SECONDS = 0.02
+SPACE_SECONDS = 0.002
+
+PARALLEL = 4
+# What API keys begin with.
+KEY_PREFIX = "trs_"
+# Of a name behind its stem. Rejected rows are CSV, whatever the output is.
+REJECTS = ".rejects"
+REJECTS_ENDING = REJECTS + ".csv"
 
 
 class TemplateRunError(Exception):
@@ -172,32 +194,38 @@ class TemplateRunClient:
         self, run: dict, path: Union[str, "os.PathLike[str]"], file: str = "output", on_progress: Optional[Progress] = None
     ) -> None:
         """Puts the Run's output at `path`, or with file="rejects" its rejected rows: whole and compared with the service's
-        digest, or not at all. A file that is there is replaced."""
+        digest, or not at all. A file that is there is replaced, also behind a link, and its permissions stay; a pipe or a device
+        is written into."""
         url = f"/runs/{_quoted(run['id'])}/{file}"
         with _Part(os.fspath(path)) as part:
             self._retrying(lambda advanced: self._fetch(url, part, advanced, on_progress))
-            part.keep()
+            part.keep(self._connections.wait)
 
     def transform(
         self,
         template: str,
         source: Source,
-        target: Union[str, "os.PathLike[str]", Callable[[dict], str]],
+        target: Target,
+        rejects: Optional[Target] = None,
         **options: Any,
     ) -> tuple:
         """`run` and `download` in one: a Run that is lost between the two is made again under the same key, and not charged
-        again. Returns the Run and the path."""
+        again. Returns the Run and the path. `rejects`: where the rows go that the Template rejects, where it may reject any;
+        without it they are not fetched."""
         options["idempotency_key"] = options.get("idempotency_key") or str(uuid.uuid4())
-        if not callable(target):
-            # A Run is charged: that its output cannot be written is told before.
-            with _Part(os.fspath(target)):
-                pass
+        for place in (target, rejects):
+            if place is not None and not callable(place):
+                # A Run is charged: that its output cannot be written is told before.
+                with _Part(os.fspath(place)):
+                    pass
         losses = 0
         while True:
             run = self.run(template, source, **options)
-            path = target(run) if callable(target) else os.fspath(target)
+            path = _place_for(run, target)
             try:
                 self.download(run, path, on_progress=options.get("on_progress"))
+                if rejects is not None and run.get("rejects") is not None:
+                    self.download(run, _place_for(run, rejects), file="rejects")
                 return run, path
             except TemplateRunError as error:
                 losses += 1
@@ -205,11 +233,12 @@ class TemplateRunClient:
                     raise
 
     def cancel(self) -> None:
-        """From another thread: ends all that the client does, at once. Its calls raise Cancelled."""
+        """From another thread: ends all that the client does, at once. Its calls raise Cancelled; one that waits for a source of
+        the caller's, for its opening or its bytes, when that gives something."""
         self._connections.cancel()
 
     def close(self) -> None:
-        """Closes idle connections."""
+        """Closes idle connections, and others when they are done."""
         self._connections.close_idle()
 
     def __enter__(self) -> TemplateRunClient:
@@ -244,7 +273,8 @@ class TemplateRunClient:
 
     def _ended(self, run: dict, retry_after: Optional[int]) -> dict:
         while run["status"] == "running":
-            self._connections.wait(_delay_seconds(1, POLL_SECONDS if retry_after is None else retry_after))
+            seconds = POLL_SECONDS if retry_after is None else min(retry_after, POLL_SECONDS_MAX)
+            self._connections.wait(_delay_seconds(1, seconds))
             run, retry_after = self._look(run["id"])
         return run
 
@@ -287,6 +317,7 @@ class _Connections:
         self._lock = threading.Lock()
         self._idle: list = []
         self._open: set = set()
+        self._is_closed = False
 
     def check(self) -> None:
         if self._cancelled.is_set():
@@ -307,6 +338,7 @@ class _Connections:
 
     def close_idle(self) -> None:
         with self._lock:
+            self._is_closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
             self.drop(connection)
@@ -330,7 +362,11 @@ class _Connections:
 
     def keep(self, connection: _Connection) -> None:
         with self._lock:
-            self._idle.append(connection)
+            is_kept = not self._is_closed
+            if is_kept:
+                self._idle.append(connection)
+        if not is_kept:
+            self.drop(connection)
 
     def drop(self, connection: _Connection) -> None:
         with self._lock:
@@ -405,11 +441,29 @@ class _Connections:
                     ready = selector.select(self._idle_seconds)
                     if not ready:
                         raise socket.timeout("nothing moved on the connection")
-                    if ready[0][1] & selectors.EVENT_READ:
+                    if ready[0][1] & selectors.EVENT_READ and not self._pass_interim(sock):
                         return False
-                    left = left[sock.send(left) :]
+                    if ready[0][1] & selectors.EVENT_WRITE:
+                        left = left[sock.send(left) :]
             except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
                 return False
+        return True
+
+    def _pass_interim(self, sock: socket.socket) -> bool:
+        """Takes an answer of 1xx off the connection. False: what has come is another one, or the connection's end."""
+        start = sock.recv(len(INTERIM), socket.MSG_PEEK)
+        if not start or not INTERIM.startswith(start):
+            return False
+        if len(start) < len(INTERIM):
+            self.wait(SPACE_SECONDS)
+            return True
+        head = bytearray()
+        while not head.endswith((b"\r\n\r\n", b"\n\n")):
+            # Byte by byte: what stands behind may be the answer.
+            piece = sock.recv(1)
+            if not piece or len(head) == INTERIM_BYTES_MAX:
+                raise http.client.IncompleteRead(bytes(head))
+            head += piece
         return True
 
 
@@ -426,9 +480,17 @@ class _Lines:
 
 
 class _Response(http.client.HTTPResponse):
-    """The library takes a head that is cut for a whole one: what is missing would be headers."""
+    """The library takes a head that is cut for a whole one: what is missing would be headers; and of answers that come before
+    the answer it knows 100 alone."""
 
     def begin(self) -> None:
+        self._begin()
+        while 100 <= self.status < 200 and self.status != http.HTTPStatus.SWITCHING_PROTOCOLS:
+            # Without headers it has not begun.
+            self.headers = self.msg = None  # type: ignore[assignment]
+            self._begin()
+
+    def _begin(self) -> None:
         stream = self.fp
         lines = _Lines(stream)
         self.fp = lines  # type: ignore[assignment]
@@ -526,12 +588,12 @@ class _Form:
             self._stream = source()
         else:
             name = os.path.basename(os.fspath(source))
-            if not os.path.isfile(source):
-                # Tells of a path that leads nowhere as the system does.
-                os.stat(source)
+            self._stream = open(source, "rb", buffering=0, opener=_open_unblocked)
+            known = os.fstat(self._stream.fileno())
+            if not stat.S_ISREG(known.st_mode):
+                self._stream.close()
                 raise ValueError(f"{name} is no file that could be read twice.")
-            self._stream = open(source, "rb", buffering=0)
-            self._length = os.fstat(self._stream.fileno()).st_size
+            self._length = known.st_size
         parts = "".join(
             f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'
             for field, value in fields.items()
@@ -583,11 +645,25 @@ class _Part:
     """An output on its way into a file: it gets its name when it is whole, and nothing is left of it when it is given up."""
 
     def __init__(self, path: str) -> None:
-        if os.path.isdir(path):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        self._path = path
-        self._part_path = f"{path}.{uuid.uuid4()}.part"
-        self._file = open(self._part_path, "xb", buffering=0)
+        if not path:
+            raise _refused(errno.ENOENT, path)
+        known = _stat_of(path)
+        if path.endswith(os.sep) or (known is not None and stat.S_ISDIR(known.st_mode)):
+            raise _refused(errno.EISDIR, path)
+        if known is not None and stat.S_ISSOCK(known.st_mode):
+            raise _refused(errno.ENXIO, path)
+        # A rename asks for the folder's permission alone; who has made a file read-only means it.
+        if known is not None and not os.access(path, os.W_OK):
+            raise _refused(errno.EACCES, path)
+        self._is_file = known is None or stat.S_ISREG(known.st_mode)
+        # Links stay. A pipe that is open in this process has a path of its own, which leads nowhere.
+        self._path = os.path.realpath(path) if self._is_file else path
+        self._mode = stat.S_IMODE(known.st_mode) & 0o777 if known is not None and self._is_file else None
+        # Not the target's name and more: that may be longer than a name can be.
+        folder = os.path.dirname(self._path) if self._is_file else tempfile.gettempdir()
+        self._part_path = os.path.join(folder, f".{uuid.uuid4()}.part")
+        mode = 0o600 if not self._is_file else 0o666 if self._mode is None else self._mode
+        self._file = open(self._part_path, "xb", buffering=0, opener=lambda name, flags: os.open(name, flags, mode))
         self._hash = hashlib.sha256()
         self._furthest = 0
         self.bytes = 0
@@ -634,11 +710,40 @@ class _Part:
     def is_sound(self) -> bool:
         return base64.b64encode(self._hash.digest()).decode() == self._sha256
 
-    def keep(self) -> None:
-        """The file is there whole, also after a loss of power."""
+    def keep(self, wait: Callable[[float], None]) -> None:
+        """The file is there whole, also after a loss of power; or all of it is in the pipe. `wait` ends with Cancelled."""
+        if not self._is_file:
+            self._pour(wait)
+            return
+        if self._mode is not None:
+            # The umask has taken from it.
+            os.chmod(self._part_path, self._mode)
         os.fsync(self._file.fileno())
         self._file.close()
         os.replace(self._part_path, self._path)
+
+    def _pour(self, wait: Callable[[float], None]) -> None:
+        while True:
+            try:
+                target = os.open(self._path, os.O_WRONLY | UNBLOCKED)
+                break
+            except OSError as error:
+                # Nobody reads the pipe yet.
+                if error.errno != errno.ENXIO or not stat.S_ISFIFO(os.stat(self._path).st_mode):
+                    raise
+            wait(READER_SECONDS)
+        try:
+            with open(self._part_path, "rb") as part:
+                for piece in iter(lambda: part.read(PIECE_BYTES), b""):
+                    left = memoryview(piece)
+                    while left:
+                        wait(0)
+                        try:
+                            left = left[os.write(target, left) :]
+                        except BlockingIOError:
+                            wait(SPACE_SECONDS)
+        finally:
+            os.close(target)
 
     def _range_total(self, answer: _Answer) -> Optional[str]:
         """None: another range was sent than was asked for."""
@@ -691,8 +796,7 @@ def _run_of(checked: tuple) -> tuple:
 
 
 def _is_retried(error: TemplateRunError) -> bool:
-    is_proxy = error.code == "UNEXPECTED_ANSWER" and error.status in RETRIED_STATUSES
-    return is_proxy or error.code in RETRIED_CODES
+    return error.code in RETRIED_CODES or error.status in RETRIED_STATUSES
 
 
 def _delay_seconds(failures: int, retry_after: Optional[int]) -> float:
@@ -705,6 +809,27 @@ def _is_readable(sock: socket.socket) -> bool:
     with selectors.DefaultSelector() as selector:
         selector.register(sock, selectors.EVENT_READ)
         return bool(selector.select(0))
+
+
+def _open_unblocked(path: str, flags: int) -> int:
+    """Waits for nobody who writes a pipe."""
+    return os.open(path, flags | UNBLOCKED)
+
+
+def _stat_of(path: str) -> Optional[os.stat_result]:
+    """None: nothing is there. Anything else that the system says would be said of the output too."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _refused(code: int, path: str) -> OSError:
+    return OSError(code, os.strerror(code), path)
+
+
+def _place_for(run: dict, target: Target) -> str:
+    return target(run) if callable(target) else os.fspath(target)
 
 
 def _quoted(segment: str) -> str:
@@ -720,7 +845,8 @@ def main(arguments: Optional[list] = None) -> int:
     send.add_argument("-o", "--output", metavar="PATH", required=True, help="file, or folder when it is one or ends in /")
     send.add_argument("--delimiter", metavar="C")
     send.add_argument("--header-row", metavar="N", type=int)
-    send.add_argument("--parallel", metavar="N", type=int, default=4, help="files on their way at a time (4)")
+    parallel = f"files on their way at a time ({PARALLEL}, or as many Runs as the plan allows in flight)"
+    send.add_argument("--parallel", metavar="N", type=int, help=parallel)
     usage = commands.add_parser("usage", help="print what the account has used of its plan")
     for each in (send, usage):
         each.add_argument("--url", default=os.environ.get("TEMPLATE_RUN_URL"), help="or TEMPLATE_RUN_URL")
@@ -730,13 +856,12 @@ def main(arguments: Optional[list] = None) -> int:
     try:
         key = os.environ.get("TEMPLATE_RUN_API_KEY", "")
         if options.key is not None:
-            with open(options.key, encoding="utf-8") as file:
-                key = file.read().strip()
+            key = _key_in(options.key, parser)
         if not options.url or not key:
             parser.error("write --url and --key FILE, or set TEMPLATE_RUN_URL and TEMPLATE_RUN_API_KEY")
         with TemplateRunClient(options.url, key, retries=options.retries) as client:
             if options.command == "send":
-                return _send_files(client, options, parser)
+                return _send_files(client, key, options, parser)
             print(json.dumps(client.usage(), indent=2))
             return 0
     except (TemplateRunError, OSError, ValueError) as error:
@@ -744,20 +869,21 @@ def main(arguments: Optional[list] = None) -> int:
         return 1
 
 
-def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    is_folder = len(options.files) > 1 or options.output.endswith("/") or os.path.isdir(options.output)
-    stems = [os.path.splitext(os.path.basename(file))[0] for file in options.files]
-    if is_folder and len(set(stems)) < len(stems):
-        parser.error("two files would be written under one name")
-    if is_folder:
-        os.makedirs(options.output, exist_ok=True)
-    for file in options.files:
-        if os.path.exists(options.output) and os.path.exists(file) and not is_folder:
-            if os.path.samefile(file, options.output):
-                parser.error("the output would take the place of the file that is sent")
-        if is_folder and os.path.realpath(os.path.dirname(file) or ".") == os.path.realpath(options.output):
-            parser.error("choose a folder for outputs alone")
+def _key_in(path: str, parser: argparse.ArgumentParser) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip()
+    except (OSError, ValueError):
+        # The system's message would hold it: on a terminal, in a log.
+        if KEY_PREFIX not in path:
+            raise
+    parser.error("--key takes a file with the API key, and not the key: no such file can be read")
 
+
+def _send_files(
+    client: TemplateRunClient, key: str, options: argparse.Namespace, parser: argparse.ArgumentParser
+) -> int:
+    targets = _Targets(options.output, options.files, parser.error)
     saying = threading.Lock()
 
     def say(line: str, stream: TextIO) -> None:
@@ -765,34 +891,196 @@ def _send_files(client: TemplateRunClient, options: argparse.Namespace, parser: 
         with saying:
             print(line, file=stream, flush=True)
 
-    def send_one(file: str, stem: str) -> bool:
-        def in_folder(run: dict) -> str:
-            return os.path.join(options.output, stem + os.path.splitext(run["output"]["name"])[1])
-
+    def send(sent: _SentFile) -> _Ending:
+        file = sent.path
+        parameters = {"delimiter": options.delimiter, "header_row": options.header_row, "idempotency_key": sent.key}
         try:
-            parameters = {"delimiter": options.delimiter, "header_row": options.header_row}
-            target = in_folder if is_folder else options.output
-            run, path = client.transform(options.template, file, target, **parameters)
-            rejects = None
-            if run.get("rejects") is not None:
-                rejects = os.path.splitext(path)[0] + ".rejects.csv"
-                client.download(run, rejects, file="rejects")
+            rejects = targets.rejects(file)
+            run, path = client.transform(options.template, file, targets.output(file), rejects, **parameters)
         except (TemplateRunError, OSError, ValueError) as error:
-            say(f"{file}: {error}", sys.stderr)
-            return False
-        rejected = "" if rejects is None else f", rejected rows in {rejects}"
-        say(f"{file}: {run.get('rows_written')} rows in {path}{rejected}", sys.stdout)
-        return True
+            lacks_slot = getattr(error, "code", None) == "CONCURRENCY_LIMIT_REACHED"
+            line = f"{file}: {error}"
+            return _Ending(False, lacks_slot, lambda: say(line, sys.stderr))
+        rejected = ""
+        if run.get("rejects") is not None:
+            unfetched = f", rejected rows not fetched: {path} is no file to lie beside"
+            rejected = unfetched if rejects is None else f", rejected rows in {rejects}"
+        return _Ending(True, False, lambda: say(f"{file}: {run.get('rows_written')} rows in {path}{rejected}", sys.stdout))
 
-    with concurrent.futures.ThreadPoolExecutor(max(1, options.parallel)) as pool:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        files = [_SentFile(file, str(uuid.uuid4())) for file in options.files]
+        return 0 if _send_side_by_side(files, _parallel(key, options), send, client.cancel) else 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parallel(key: str, options: argparse.Namespace) -> int:
+    """More than the plan lets be in flight would be refused. A key may lack the scope to ask, and a service be an old one; what
+    else goes wrong is waited for, and told, with each file."""
+    if options.parallel is not None or len(options.files) == 1:
+        return max(1, options.parallel or 1)
+    try:
+        with TemplateRunClient(options.url, key, retries=0) as asking:
+            ceilings = asking.usage().get("ceilings") or {}
+    except (TemplateRunError, OSError):
+        return PARALLEL
+    return max(1, min(PARALLEL, ceilings.get("runs_in_flight_max") or PARALLEL))
+
+
+class _SentFile(NamedTuple):
+    path: str
+    # Its own also where it is sent once more.
+    key: str
+
+
+class _Ending(NamedTuple):
+    """What became of a file."""
+
+    is_sent: bool
+    # It was refused because the account had as many Runs in flight as its plan allows.
+    lacks_slot: bool
+    tell: Callable[[], None]
+
+
+def _send_side_by_side(
+    files: list, parallel: int, send: Callable[[_SentFile], _Ending], cancel: Callable[[], None]
+) -> bool:
+    """False: a file failed. A refusal for want of a slot is none while Runs of these files may have held it: the file goes back
+    to those who have one, and one less is sent at a time. Raises the first fault, once nothing is under way any more."""
+    left = collections.deque(files)
+    working = min(parallel, len(files))
+    is_all_sent = True
+    faults: list = []
+    lock = threading.Lock()
+
+    def next_file() -> Optional[_SentFile]:
+        nonlocal working
+        with lock:
+            if left:
+                return left.popleft()
+            working -= 1
+            return None
+
+    def work() -> None:
+        nonlocal working, is_all_sent
+        file = next_file()
+        while file is not None:
+            had_company = working > 1
+            ending = send(file)
+            with lock:
+                if ending.lacks_slot and working > 1:
+                    # Somebody is there who takes it.
+                    left.append(file)
+                    working -= 1
+                    return
+            # The Runs that held the slots have ended meanwhile.
+            if ending.lacks_slot and had_company:
+                continue
+            ending.tell()
+            is_all_sent = is_all_sent and ending.is_sent
+            file = next_file()
+
+    def worker() -> None:
         try:
-            return 0 if all(list(pool.map(send_one, options.files, stems))) else 1
+            work()
+        except BaseException as fault:
+            faults.append(fault)
+            cancel()
+
+    with concurrent.futures.ThreadPoolExecutor(working) as pool:
+        try:
+            concurrent.futures.wait([pool.submit(worker) for _ in range(working)])
         except KeyboardInterrupt:
             # Who asks a second time does not want to wait for the uploads to end.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            client.cancel()
-            return 130
+            cancel()
+            raise
+    if faults:
+        raise faults[0]
+    return is_all_sent
+
+
+class _Targets:
+    """Where `send` puts outputs and rejected rows. Looked at before anything is sent: a Run is charged, whatever becomes of its
+    output. Calls `refuse` where files would be written over each other or over one that is sent."""
+
+    def __init__(self, path: str, files: list, refuse: Callable[[str], Any]) -> None:
+        self._path = path
+        self._is_folder = len(files) > 1 or path.endswith("/") or os.path.isdir(path)
+        self._has_rejects = self._is_folder or not os.path.exists(path) or os.path.isfile(path)
+        self._refuse = refuse
+        there = self._there_in_folder(files) if self._is_folder else [path]
+        if self._has_rejects and not self._is_folder:
+            there.append(os.path.splitext(path)[0] + REJECTS_ENDING)
+        self._refuse_written_over(there, files)
+
+    def output(self, file: str) -> Target:
+        if not self._is_folder:
+            return self._path
+        return lambda run: os.path.join(self._path, _stem(file) + _ending(run))
+
+    def rejects(self, file: str) -> Optional[str]:
+        """None: the output is no file that they could lie beside."""
+        if not self._has_rejects:
+            return None
+        return (os.path.join(self._path, _stem(file)) if self._is_folder else os.path.splitext(self._path)[0]) + REJECTS_ENDING
+
+    def _there_in_folder(self, files: list) -> list:
+        """What the folder holds under names that outputs, of whatever ending, and rejected rows may get."""
+        os.makedirs(self._path, exist_ok=True)
+        folder = os.path.realpath(self._path)
+        if any(os.path.realpath(os.path.dirname(file) or ".") == folder for file in files):
+            self._refuse("choose a folder for outputs alone")
+        stems = {_stem(file) for file in files}
+        # Which ending outputs have is not known before, and so not whether they would meet rejected rows.
+        if len(stems) < len(files) or any(stem + REJECTS in stems for stem in stems):
+            self._refuse("two files could be written under one name: give them other names")
+
+        def is_target(name: str) -> bool:
+            is_rejects = name.endswith(REJECTS_ENDING) and name[: -len(REJECTS_ENDING)] in stems
+            return is_rejects or os.path.splitext(name)[0] in stems
+
+        there = [os.path.join(self._path, name) for name in os.listdir(self._path) if is_target(name)]
+        for path in there:
+            if os.path.isdir(path) and os.path.splitext(path)[1]:
+                self._refuse(f"{path} is a folder, where an output could go")
+            if os.path.isfile(path) and not os.access(path, os.W_OK):
+                raise _refused(errno.EACCES, path)
+        return there
+
+    def _refuse_written_over(self, targets: list, files: list) -> None:
+        sent = {_identity(file) for file in files} - {None}
+        written = set()
+        for path in targets:
+            if _identity(path) in sent:
+                self._refuse(f"{path} would take the place of a file that is sent")
+            if not os.path.isfile(path):
+                continue
+            # Links may lead two names to one file.
+            real = os.path.realpath(path)
+            if real in written:
+                self._refuse(f"{path} is the same file as another output")
+            written.add(real)
+
+
+def _stem(file: str) -> str:
+    """The input's name without its endings."""
+    return os.path.splitext(re.sub(r"\.gz$", "", os.path.basename(file), flags=re.IGNORECASE))[0]
+
+
+def _ending(run: dict) -> str:
+    return os.path.splitext((run.get("output") or {}).get("name", ""))[1]
+
+
+def _identity(path: str) -> Optional[tuple]:
+    """None for what is not there, and for what keeps nothing that could be written over."""
+    try:
+        known = os.stat(path)
+    except OSError:
+        return None
+    keeps = stat.S_ISREG(known.st_mode) or stat.S_ISBLK(known.st_mode)
+    return (known.st_dev, known.st_ino) if keeps else None
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // Carries requests by fetch, and uploads by XMLHttpRequest where there is one (xhr-upload.ts): fetch cannot tell how much of a
-// body was sent, and gives up none that stalls.
+// body was sent, and gives up none that stalls. No redirect is followed: the file goes to the origin that was named.
+import { redirected } from '../answers.ts';
 import { ConnectionLostError, type Transport, type TransportAnswer, type TransportRequest } from '../transport.ts';
 import { hasXhr, sendByXhr } from './xhr-upload.ts';
 
@@ -17,11 +18,21 @@ export class FetchTransport implements Transport<Blob> {
     const idle = upload === null ? setTimeout(() => given.abort(), idleMilliseconds) : undefined;
     let response: Response;
     try {
-      response = await fetch(url, { method, headers, signal, ...(upload === null ? {} : { body }) });
+      response = await fetch(url, {
+        method,
+        headers,
+        signal,
+        redirect: 'manual',
+        ...(upload === null ? {} : { body }),
+      });
     } catch (error) {
       throw lost(error);
     } finally {
       clearTimeout(idle);
+    }
+    if (isRedirect(response)) {
+      given.abort();
+      throw redirected();
     }
     upload?.onSent(upload.source.size, upload.source.size);
     return {
@@ -31,6 +42,11 @@ export class FetchTransport implements Transport<Blob> {
       cancel: () => given.abort(),
     };
   }
+}
+
+/** Browsers hide its status. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400);
 }
 
 async function* bodyOf(

@@ -1,5 +1,6 @@
 // Sends an upload by XMLHttpRequest where there is one: unlike fetch it tells how much was sent, so that people see it, and an
-// upload that stalls is given up.
+// upload that stalls is given up. It follows redirects unasked; that one came is told when its answer is there.
+import { redirected } from '../answers.ts';
 import { ConnectionLostError, type TransportAnswer, type TransportRequest } from '../transport.ts';
 
 /** What is used of it; not every environment with fetch has one. */
@@ -7,6 +8,7 @@ interface Xhr {
   responseType: string;
   readonly response: ArrayBuffer | null;
   readonly status: number;
+  readonly responseURL: string;
   readonly upload: { onprogress: ((event: { readonly loaded: number }) => void) | null };
   onload: (() => void) | null;
   onerror: (() => void) | null;
@@ -49,7 +51,7 @@ export function sendByXhr(
     };
     xhr.onprogress = moved;
     xhr.onerror = () => lost('The connection was lost, or the browser refused the request.');
-    xhr.onload = () => resolve(answerOf(xhr));
+    xhr.onload = () => (xhr.responseURL === url.href ? resolve(answerOf(xhr)) : reject(redirected()));
     moved();
     if (signal.aborted) aborted();
     else xhr.send(body);

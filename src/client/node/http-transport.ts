@@ -14,8 +14,15 @@ export class HttpTransport implements Transport<Source> {
   };
 
   async send(request: TransportRequest<Source>): Promise<TransportAnswer> {
-    const form = request.upload === null ? null : await openForm(request.upload);
-    const outgoing = this.#open(request, form);
+    const form = request.upload === null ? null : await openForm(request.upload, request.signal);
+    let outgoing: http.ClientRequest;
+    try {
+      outgoing = this.#open(request, form);
+    } catch (error) {
+      // A header that cannot be sent, such as a key with a line end in it.
+      form?.close();
+      throw error;
+    }
     return new Promise((resolve, reject) => {
       let isAnswered = false;
       outgoing.on('timeout', () => {
@@ -41,7 +48,11 @@ export class HttpTransport implements Transport<Source> {
 
   /** Idle connections are closed; what is under way goes on. */
   close(): void {
-    for (const agent of Object.values(this.#agents)) agent.destroy();
+    for (const agent of Object.values(this.#agents)) {
+      // What is under way now finds no place to wait in when it is done.
+      agent.maxFreeSockets = 0;
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+    }
   }
 
   #open({ method, url, headers, signal, idleMilliseconds }: TransportRequest<Source>, form: OpenForm | null) {

@@ -1,7 +1,9 @@
 // A file to send, as Node has them, and the form around it. Each try opens it anew.
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
+import { SourceError } from '../errors.ts';
 import type { Upload } from '../transport.ts';
 
 /** A path, bytes, or what gives a new stream of the same bytes for each try. */
@@ -28,10 +30,13 @@ interface OpenSource {
   readonly stream: Readable | null;
 }
 
-/** Rejects with a system error where the file cannot be opened. */
-export async function openForm({ source, fields, onSent }: Upload<Source>): Promise<OpenForm> {
+/**
+ * Rejects with a system error or a SourceError where the file cannot be opened, and with the signal's reason, whether the
+ * source is ever opened or not.
+ */
+export async function openForm({ source, fields, onSent }: Upload<Source>, signal: AbortSignal): Promise<OpenForm> {
   const boundary = `template-run-${crypto.randomUUID()}`;
-  const opened = await openSource(source);
+  const opened = await unlessAborted(openSource(source), signal, close);
   const head = Buffer.from(
     [...fields]
       .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
@@ -55,8 +60,27 @@ export async function openForm({ source, fields, onSent }: Upload<Source>): Prom
     contentType: `multipart/form-data; boundary=${boundary}`,
     lengthBytes: opened.lengthBytes === null ? null : head.length + opened.lengthBytes + tail.length,
     pieces: pieces(),
-    close: () => void opened.stream?.destroy(),
+    close: () => close(opened),
   };
+}
+
+/** What such a stream still has to say is nobody's. */
+function close({ stream }: OpenSource): void {
+  stream?.on('error', () => {}).destroy();
+}
+
+/** @param closeLate takes what is opened when nobody waits for it any more */
+function unlessAborted<T>(opening: Promise<T>, signal: AbortSignal, closeLate: (late: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => {
+      reject(signal.reason);
+      opening.then(closeLate, () => {});
+    };
+    const settled = (): void => signal.removeEventListener('abort', aborted);
+    signal.addEventListener('abort', aborted, { once: true });
+    opening.then(resolve, reject).then(settled);
+    if (signal.aborted) aborted();
+  });
 }
 
 async function openSource(source: Source): Promise<OpenSource> {
@@ -69,22 +93,34 @@ async function openSource(source: Source): Promise<OpenSource> {
 
 /** Nothing stays open that is not read: the file is opened again when its first piece is asked for. */
 async function openFile(path: string): Promise<OpenSource> {
-  const handle = await open(path);
-  const stats = await handle.stat().finally(() => handle.close());
-  if (!stats.isFile()) throw new TypeError(`${path} is no file that could be read twice.`);
-  const lengthBytes = stats.size;
+  const { handle, lengthBytes } = await openRegular(path);
+  await handle.close();
   async function* pieces(): AsyncGenerator<Uint8Array> {
     if (lengthBytes === 0) return;
-    const again = await open(path);
+    const { handle: again } = await openRegular(path);
     let bytes = 0;
     // The stream closes the file, also where it is left.
     for await (const piece of again.createReadStream({ end: lengthBytes - 1, highWaterMark: PIECE_BYTES })) {
       bytes += (piece as Uint8Array).length;
       yield piece as Uint8Array;
     }
-    if (bytes !== lengthBytes) throw new Error(`${path} became shorter while it was sent.`);
+    if (bytes !== lengthBytes) throw new SourceError('SOURCE_SHORTENED', `${path} became shorter while it was sent.`);
   }
   return { name: basename(path), lengthBytes, pieces: pieces(), stream: null };
+}
+
+/** Waits for nobody: to open a pipe that nobody writes would hold a thread, and with it the end of the process. */
+async function openRegular(path: string): Promise<{ readonly handle: FileHandle; readonly lengthBytes: number }> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  let isKept = false;
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new SourceError('SOURCE_NOT_A_FILE', `${path} is no file that could be read twice.`);
+    isKept = true;
+    return { handle, lengthBytes: stats.size };
+  } finally {
+    if (!isKept) await handle.close();
+  }
 }
 
 async function* bytesOf(pieces: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,8 +1,9 @@
-// What carries the requests of browsers, where no answer comes.
+// What carries the requests of browsers, where no answer comes, or one from elsewhere.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { TemplateRunClient } from '../../../src/client/browser/template-run-client.ts';
+import { ScriptedService } from './scripted-service.ts';
 
 t.test('an answer that never begins is given up', async (t) => {
   const silent = http.createServer(() => {});
@@ -14,4 +15,18 @@ t.test('an answer that never begins is given up', async (t) => {
   const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const client = new TemplateRunClient({ baseUrl, apiKey: 'trs_key', retries: 0, idleMilliseconds: 100 });
   await t.rejects(client.templates(), { code: 'CONNECTION_LOST' });
+});
+
+t.test('neither file nor key go where a redirect leads', async (t) => {
+  const elsewhere = await ScriptedService.open(t, [{ status: 200, body: '{"data":[]}' }]);
+  for (const status of [302, 307, 308]) {
+    const location = `${elsewhere.url}/api/v1/templates`;
+    const service = await ScriptedService.open(t, [{ status, headers: { location } }]);
+    const client = new TemplateRunClient({ baseUrl: service.url, apiKey: 'trs_key' });
+    const told = { code: 'UNEXPECTED_ANSWER', message: /redirect/ };
+    await t.rejects(client.run('pick', new Blob(['id,amount\n1,2\n'])), told);
+    await t.rejects(client.templates(), told);
+    t.equal(service.asked.length, 2, 'each was asked once');
+  }
+  t.strictSame(elsewhere.asked, []);
 });

@@ -26,6 +26,8 @@ t.test('an output without a place is told before a Run is made', async (t) => {
   const { service, client } = await scripted(t, [runAnswer(201, {})]);
   await t.rejects(client.transform('pick', FILE, join(folder, 'nowhere', 'out.csv')), { code: 'ENOENT' });
   await t.rejects(client.transform('pick', FILE, folder), { code: 'EISDIR' });
+  const [path, rejects] = [join(folder, 'out.csv'), join(folder, 'nowhere', 'rejects.csv')];
+  await t.rejects(client.transform('pick', FILE, path, { rejects }), { code: 'ENOENT' });
   t.strictSame(service.asked, [], 'nothing was sent');
 });
 
@@ -46,3 +48,19 @@ t.test(
     t.equal(second, first);
   },
 );
+
+t.test('a Run that is lost before its rejected rows came is made again, too', async (t) => {
+  const [path, rejects] = [join(folder, 'both.csv'), join(folder, 'both.rejects.csv')];
+  const run = runAnswer(201, { rejects: { name: 'rejects.csv' } });
+  const output = { status: 200, headers: OUTPUT_HEADERS, body: OUTPUT };
+  const { service, client } = await scripted(t, [run, output, refusal(404, 'RUN_NOT_FOUND'), run, output]);
+  t.match(await client.transform('pick', FILE, path, { rejects: () => rejects }), { path, rejects });
+  t.equal(readFileSync(path, 'utf8'), OUTPUT);
+  t.equal(readFileSync(rejects, 'utf8'), OUTPUT);
+  const posts = service.asked.filter(({ line }) => line.startsWith('POST'));
+  t.equal(posts.length, 2);
+  t.equal(new Set(posts.map(({ headers }) => headers['idempotency-key'])).size, 1, 'one key');
+  t.equal(service.asked.at(-1)!.line, 'GET /api/v1/runs/run_1/rejects');
+  const without = await scripted(t, [runAnswer(201, {}), output]);
+  t.match(await without.client.transform('pick', FILE, path, { rejects }), { rejects: null }, 'none were rejected');
+});

@@ -1,11 +1,13 @@
 // `send` against the real service: files out and back, what is told, and what is refused before anything is sent.
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { PICK, plan, template } from '../../blackbox/catalog-folder.ts';
 import { COMMAND, startService } from '../../blackbox/service.ts';
+import { NarrowService } from '../client/narrow-service.ts';
 import { cli, type Outcome } from './command-line.ts';
 
 const STRICT = template([{ op: 'parse_number', columns: ['amount'], on_error: 'reject' }]);
@@ -49,11 +51,15 @@ t.test('a file that fails is told with its code, and the others are sent', async
   const wrong = join(inputs, 'wrong.csv');
   writeFileSync(wrong, 'id,other\n1,2\n');
   const missing = join(inputs, 'missing.csv');
+  const below = join(inputs, 'below');
+  mkdirSync(below);
   const outputs = `${folder}/some/`;
-  const lines = await cli('send', 'pick', wrong, missing, files[0]!, '-o', outputs, ...access);
+  const lines = await cli('send', 'pick', wrong, missing, below, files[0]!, '-o', outputs, ...access);
   t.equal(lines.status, 1);
   t.match(lines.stderr, new RegExp(`^${wrong}: TEMPLATE_COLUMNS_MISSING: .+ \\(request [0-9a-f-]{36}\\)$`, 'm'));
   t.match(lines.stderr, /^.*missing\.csv: ENOENT/m);
+  t.match(lines.stderr, /^.*below: .*below is no file that could be read twice\.$/m);
+  t.equal(lines.stderr.trimEnd().split('\n').length, 3, 'a line for each');
   t.strictSame(readdirSync(outputs), ['orders-0.csv']);
   const json = await cli('send', 'pick', wrong, files[0]!, '-o', outputs, ...access, '--json', '--parallel', '1');
   const [failed, succeeded] = json.stdout
@@ -73,6 +79,68 @@ t.test('rows that the Template rejects are fetched too', async (t) => {
   const rejects = join(folder, 'mixed-out.rejects.csv');
   t.equal(stdout, `${input}: 1 rows in ${output}, rejected rows in ${rejects}\n`);
   t.match(readFileSync(rejects, 'utf8'), /NOT_A_NUMBER.*3,no number/);
+});
+
+t.test('nothing that is sent or fetched is written over', async (t) => {
+  const used = await service.quotaUsed();
+  const [kept, ownRejects] = [join(inputs, 'kept.rejects.csv'), join(inputs, 'orders-0.rejects.csv')];
+  for (const path of [kept, ownRejects]) writeFileSync(path, 'id,amount\n1,2\n');
+  const [toInput, toOther, holding] = ['to-input', 'to-other', 'holding'].map((name) => join(folder, name));
+  for (const path of [toInput, toOther, holding]) mkdirSync(path!);
+  symlinkSync(files[0]!, join(toInput!, 'orders-0.csv'));
+  writeFileSync(join(toOther!, 'orders-1.csv'), 'an output');
+  symlinkSync('orders-1.csv', join(toOther!, 'orders-0.rejects.csv'));
+  mkdirSync(join(holding!, 'orders-0.csv'));
+  const cases: readonly (readonly [readonly string[], string, RegExp])[] = [
+    [[kept], join(inputs, 'kept.csv'), /kept\.rejects\.csv is read by this command/],
+    [[files[0]!, ownRejects], join(folder, 'met'), /both be written as orders-0\.rejects\.csv/],
+    [[files[0]!], toInput!, /orders-0\.csv is the same file as/],
+    [[files[0]!, files[1]!], toOther!, /orders-0\.rejects\.csv.* are the same file/],
+    [[files[0]!], holding!, /orders-0\.csv is a folder/],
+  ];
+  for (const [sent, output, message] of cases) {
+    const outcome = await cli('send', 'pick', ...sent, '-o', output, ...access);
+    t.equal(outcome.status, 2, outcome.stderr);
+    t.match(outcome.stderr, message);
+  }
+  t.equal(readFileSync(kept, 'utf8'), 'id,amount\n1,2\n');
+  t.equal(await service.quotaUsed(), used, 'nothing was sent');
+});
+
+t.test('as many at a time as the plan lets be in flight, where the key may ask', async (t) => {
+  for (const [isUsageRead, words] of [
+    [true, []],
+    [false, []],
+    [true, ['--parallel', '6']],
+  ] as const) {
+    const narrow = await NarrowService.open(t, 1, isUsageRead);
+    const outputs = join(folder, `narrow-${isUsageRead}-${words.length}`);
+    // A single refusal would be the end of a file.
+    const own = ['--url', narrow.url, '--key', key, '--retries', '0', ...words];
+    const { status, stderr } = await cli('send', 'pick', ...files, '-o', outputs, ...own);
+    t.match({ status, stderr }, { status: 0, stderr: '' });
+    t.equal(readdirSync(outputs).length, files.length);
+    t.equal(narrow.runs, files.length);
+    const isAsked = isUsageRead && words.length === 0;
+    t.equal(narrow.refusals === 0, isAsked, `${narrow.refusals} were refused`);
+  }
+  const taken = await NarrowService.open(t, 0, false);
+  const own = ['--url', taken.url, '--key', key, '--retries', '0'];
+  const { status, stderr } = await cli('send', 'pick', ...files, '-o', join(folder, 'taken'), ...own);
+  t.equal(status, 1, 'others have the slots');
+  t.equal(stderr.match(/: CONCURRENCY_LIMIT_REACHED: /g)?.length, files.length);
+});
+
+t.test('a pipe gets the output, and no rejected rows beside it', async (t) => {
+  const input = join(inputs, 'piped.csv');
+  writeFileSync(input, 'id,amount\n1,2\n3,no number\n');
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => reader.kill());
+  const sent = cli('send', 'strict', input, '-o', pipe, ...access);
+  t.equal(await text(reader.stdout), 'id,amount\n1,2\n');
+  t.match(await sent, { status: 0, stdout: /1 rows in .*pipe, rejected rows not fetched: / });
 });
 
 t.test('wrong usage is told before anything is sent', async (t) => {
@@ -101,6 +169,10 @@ t.test('wrong usage is told before anything is sent', async (t) => {
     status: 1,
     stderr: /ENOENT/,
   });
+  const apiKey = service.catalog.key('acme');
+  const shown = await cli('send', 'pick', files[0]!, ...out, '--url', service.url, '--key', apiKey);
+  t.match(shown, { status: 2, stderr: /--key takes a file with the API key/ });
+  t.notOk(shown.stderr.includes(apiKey), 'the key is not told');
 });
 
 t.test('address and key come from the environment too', async (t) => {

@@ -1,8 +1,21 @@
 // The engine as a library: paths, bytes and streams in and out, and what is refused.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import t from 'tap';
 import { RunRefusedError, runTemplate, TemplateRefusedError } from '../../../src/library/run-template.ts';
 import { PICK } from '../../blackbox/catalog-folder.ts';
@@ -73,4 +86,39 @@ t.test('what is refused says why', async (t) => {
   t.ok(lacking instanceof RunRefusedError && lacking.code === 'TEMPLATE_COLUMNS_MISSING', String(lacking));
   await t.rejects(runTemplate(PICK, join(folder, 'missing.csv'), sink), { code: 'ENOENT' });
   await t.rejects(runTemplate(PICK, Buffer.from(FILE), join(folder, 'no', 'folder.csv')), { code: 'ENOENT' });
+});
+
+t.test('links, permissions and pipes stay what they are', async (t) => {
+  const [file, link, pipe] = [join(folder, 'file.csv'), join(folder, 'link.csv'), join(folder, 'pipe')];
+  writeFileSync(file, 'what was there');
+  chmodSync(file, 0o662);
+  symlinkSync('file.csv', link);
+  await runTemplate(PICK, Buffer.from(FILE), link);
+  t.ok(lstatSync(link).isSymbolicLink());
+  t.equal(readFileSync(file, 'utf8'), OUTPUT);
+  t.equal(statSync(file).mode & 0o777, 0o662);
+  execFileSync('mkfifo', [pipe]);
+  const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => reader.kill());
+  await Promise.all([
+    runTemplate(PICK, Buffer.from(FILE), pipe),
+    textOf(reader.stdout).then((read) => t.equal(read, OUTPUT)),
+  ]);
+  t.ok(statSync(pipe).isFIFO());
+});
+
+t.test('tables that are not there are told as the system does, and leave nothing', async (t) => {
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = temporary;
+  t.teardown(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  const tables = join(folder, 'no-tables');
+  await t.rejects(runTemplate(PICK, Buffer.from(FILE), collected().sink, { tables }), { code: 'ENOENT' });
+  mkdirSync(join(tables, 'folder.csv'), { recursive: true });
+  await t.rejects(runTemplate(PICK, Buffer.from(FILE), collected().sink, { tables }), { code: 'EISDIR' });
+  t.strictSame(readdirSync(temporary), []);
 });
