@@ -4,6 +4,7 @@
 import type { Batch } from '../../batch/batch.ts';
 import { type StoredType, storedTypes } from '../../batch/schema.ts';
 import type { Operator, OperatorContext } from '../../operations/operation.ts';
+import { Failed } from '../../protocol/failure.ts';
 import { DONE, type Slices, type Steps } from '../../run/time-slices.ts';
 import { inSlices } from '../cells/slices.ts';
 import type { KeyList } from '../keys/hash-table.ts';
@@ -14,8 +15,10 @@ import { SpillFile } from '../spill/spill-file.ts';
 import { BATCH_ROOM, SpillReader } from '../spill/spill-reader.ts';
 import { SpillWriter } from '../spill/spill-writer.ts';
 import type { TableRows } from '../tables/table-rows.ts';
-import type { TableIndex, TableRecords } from './table-index.ts';
+import { rowsWithKeys, type TableIndex, type TableRecords } from './table-index.ts';
 import { OUTCOME_TYPE, type TableProbe } from './table-probe.ts';
+
+const TOO_MANY_OF_A_KEY = 'Rows of one key of a reference table need more memory than one Run may address.';
 
 /** A part this small is loaded whatever the budget says. */
 const PART_BYTES_FORCED = 262_144;
@@ -114,13 +117,15 @@ class SpilledJoin {
     const waiting = this.#endLevel(0);
     for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
       const records: TableRecords = { sizeBytes: part.table.sizeBytes, read: readOf(part.table), rows: part.tableRows };
-      const forced = records.sizeBytes <= PART_BYTES_FORCED || part.level + 1 >= PARTITION_LEVELS;
-      if (yield* this.#parts.index.load(records, forced)) {
+      // Rows of one key stay together, however often they are parted.
+      const isLast = part.level + 1 >= PARTITION_LEVELS;
+      if (yield* this.#parts.index.load(records, isLast || records.sizeBytes <= PART_BYTES_FORCED)) {
         const file = new SpillFile(spill);
         writer.turnTo(file);
         joined.push(file);
         yield* this.#joinPart(part, codec, writer);
-      } else {
+      } else if (isLast) throw new Failed('RUN_RESOURCE_LIMIT', TOO_MANY_OF_A_KEY);
+      else {
         yield* this.#split(part);
         waiting.push(...this.#endLevel(part.level + 1));
       }
@@ -182,14 +187,17 @@ class SpilledJoin {
       const batch = this.#tableReader.batch();
       const first = taken;
       inSlices(batch, (from, to) => {
-        const rows = batch.selection + from * 4;
         const keys = index.keyBatch(batch);
-        const views = keys === null ? 0 : index.keyViews(keys, rows, to - from);
+        const rows = arena.tryTake((to - from) * 4);
         const hashes = arena.tryTake((to - from) * 8);
-        if (views === 0 || hashes === 0) return false;
-        const list = { views, rows, count: to - from, hashes, ids: 0 };
+        if (keys === null || rows === 0 || hashes === 0) return false;
+        // A null is no key: such rows have no partner, and would all come into one part.
+        const count = rowsWithKeys(keys, from, to, rows);
+        const views = index.keyViews(keys, rows, count);
+        if (views === 0) return false;
+        const list = { views, rows, count, hashes, ids: 0 };
         index.hash(list);
-        this.#addTo(this.#tables, batch, list, (i) => first + from + i);
+        this.#addTo(this.#tables, batch, list, (i) => first + arena.heap.u32[(rows >>> 2) + i]!);
         return true;
       });
       taken += batch.live;
