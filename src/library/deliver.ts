@@ -6,7 +6,6 @@ import { access, chmod, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { RunOutcomeOutput } from '../../workers/protocol/messages.ts';
 
 /** A path, which gets the output whole or not at all; or a stream, which is ended. */
 export type TemplateSink = string | Writable;
@@ -14,8 +13,11 @@ export type TemplateSink = string | Writable;
 /** Of a mode, without the file's type. */
 const PERMISSIONS = 0o777;
 
-/** @param path of the file that holds it where it is not in memory */
-export async function deliver({ bytes }: RunOutcomeOutput, path: string, sink: TemplateSink): Promise<void> {
+/**
+ * @param bytes the output; null: it is in the file
+ * @param path of the file that holds it then
+ */
+export async function deliver(bytes: Uint8Array | null, path: string, sink: TemplateSink): Promise<void> {
   const output = (): Readable => (bytes === null ? createReadStream(path) : Readable.from([bytes]));
   if (typeof sink !== 'string') return pipeline(output(), sink);
   const known = await statsOf(sink);

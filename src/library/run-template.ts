@@ -107,9 +107,9 @@ export async function runTemplate(
     const { failure, report, rowsWritten, truncated } = result.outcome;
     if (failure !== null) throw new RunRefusedError(failure.code, failure.message, report);
     const { output, rejects } = result.outcome;
-    await deliver(output!, result.outputPath, sink);
+    await deliver(output!.bytes, result.outputPath, sink);
     if (rejects !== null && options.rejects !== undefined) {
-      await deliver(rejects, result.outputPath + REJECTS_SUFFIX, options.rejects);
+      await deliver(rejects.bytes, result.outputPath + REJECTS_SUFFIX, options.rejects);
     }
     return { rowsWritten: rowsWritten ?? 0, truncated, report };
   } finally {
